@@ -1,4 +1,4 @@
-"""Rerun a table or figure of a paper: `python -m papers list`, `run NAME`, `show NAME` or `datasets`."""
+"""Rerun a table or figure of a paper: `python -m papers list`, `run NAME` or `show NAME`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from papers import datasets
 from papers.harness import KeptResults, Study, as_text, read_csv, run, stored, write_csv
 from radboost.cli.files import check_output, cores
 
@@ -68,10 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("--keep", type=Path, metavar="FILE", help="keep every fit; what is there is not fitted again")
     again.add_argument("--csv", type=Path, metavar="FILE", help="also write the table to this file")
     again.add_argument("--plot", type=Path, metavar="FILE", help="also draw it (some studies; needs matplotlib)")
-    listing = commands.add_parser("datasets", help="list the data sets and where each would come from")
-    listing.set_defaults(command=_datasets)
-    for one in (again, listing):
-        one.add_argument("--data-dir", metavar="DIR", help="folder with data sets (default: RADBOOST_DATA)")
+    again.add_argument("--data-dir", metavar="DIR", help="folder with data sets (default: RADBOOST_DATA)")
     return parser
 
 
@@ -122,7 +118,7 @@ def _run(given: argparse.Namespace) -> None:
 
 def _check_picture(study: Study, path: Path) -> None:
     """Raise before hours of fits what would otherwise be raised after them."""
-    if not study.has_picture:
+    if type(study).draw is Study.draw:
         raise ValueError(f"{study.name} has no picture; leave out --plot")
     from matplotlib.backend_bases import FigureCanvasBase
 
@@ -130,18 +126,6 @@ def _check_picture(study: Study, path: Path) -> None:
     if path.suffix.lower().removeprefix(".") not in endings:
         kinds = ", ".join(f".{ending}" for ending in endings)
         raise ValueError(f"--plot {path}: the ending {path.suffix!r} names no kind of picture; take one of {kinds}")
-
-
-def _datasets(given: argparse.Namespace) -> None:
-    rows = []
-    for name in datasets.available():
-        entry = datasets.entry(name)
-        source = "not available" if entry.openml is None else f"OpenML {entry.openml}"
-        if datasets.locate(name, given.data_dir) is not None:
-            source = "here"
-        rows.append([name, str(entry.rows), str(entry.features), str(entry.classes), source, entry.about])
-    print(as_text(("name", "rows", "features", "classes", "source", "about"), rows))
-    print("\nnot available: put NAME.csv.gz (images, texts: NAME.npz) into the folder of --data-dir or RADBOOST_DATA")
 
 
 if __name__ == "__main__":

@@ -14,19 +14,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from papers.grid_tables import ROUNDS, RULES, Column, GridTable, fit_choice, partition, parts
 from papers.harness import Facts, Outcome, Result, Row, Study, load, results_of
-from radboost.boosting import CoordinateDescent, Step
 from radboost.estimators.deepboost import DeepBoostClassifier
-from radboost.objectives import LossState
-from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 POWERS_OF_TWO = tuple(2.0**-i for i in range(7))
 POWERS_OF_TEN = tuple(10.0**-i for i in range(3, 8))
@@ -69,39 +63,6 @@ def _tree_columns(loss: str, plain: str) -> tuple[Column, ...]:
     )
 
 
-class LastFactor(CoordinateDescent):
-    """Coordinate descent with the normalizer of the code that the authors published first (google/deepboost, 2014).
-
-    That code always normalizes its weights. After a step with the exponential loss it multiplies them by e^(-eta y h),
-    and takes their new sum Z_t for the normalizer of the next round; S_t of equation (4) would be Z_t times the S of
-    the round before. So the threshold Lambda m / (2 S_t) of Figure 2 becomes Lambda m / (2 Z_t) from the second round
-    on: about m times as high at first, and not growing as the loss falls. With the logistic loss that code has S_t.
-
-    A second difference is not here: that code splits a node only where the penalized gradient gains.
-    """
-
-    def begin(self) -> None:
-        super().begin()
-        self._before: float | None = None
-
-    def _round(self, round_index: int, state: LossState) -> Step | None:
-        before, self._before = self._before, state.slope
-        if before is None:
-            return super()._round(round_index, state)
-        # a round without a step leaves the weights as they are, and then Z = 1
-        for factor in (state.slope / before, 1.0):
-            step = super()._round(round_index, state._replace(slope=factor / self.objective.total_weight))
-            if step is not None:
-                return step
-        return None
-
-
-class FirstCodeClassifier(DeepBoostClassifier):
-    """DeepBoost with the penalties of that code; for the exponential loss."""
-
-    _descent: ClassVar[type[CoordinateDescent]] = LastFactor
-
-
 @dataclass(frozen=True)
 class DeepBoostingTable(GridTable):
     """Ten folds, each testing once."""
@@ -134,7 +95,7 @@ class Ensembles(Study):
         column = next(column for column in TREES if column.name == facts["algorithm"])
         folds = partition(len(data.y), self.runs, facts["seed"])
         tried = [
-            fit_choice(DeepBoostClassifier, data.X, data.y, folds, facts["run"], choice) | {"parameters": choice}
+            fit_choice(data.X, data.y, folds, facts["run"], choice) | {"parameters": choice}
             for choice in column.choices(column.coarse if facts["coarse"] else column.grid)
         ]
         (chosen,) = RULES["validated"].choose([(one,) for one in tried])
@@ -177,18 +138,6 @@ class TreeSizes(Ensembles):
             rows.append([str(size), f"{trees:.1f}", f"{fraction:.1%}", f"{weight:.1%}"])
         return rows
 
-    def draw(self, outcomes: Sequence[Outcome]) -> Figure:
-        figure: Figure
-        figure, ax = pyplot().subplots(figsize=(6.4, 3.4), layout="constrained")
-        counts: list[Counter[int]] = [Counter(outcome.result["sizes"]) for outcome in outcomes]
-        sizes = list(range(1, max(max(count, default=3) for count in counts) + 1, 2))  # trees have odd numbers of nodes
-        means = [float(np.mean([count[size] for count in counts])) for size in sizes]
-        ax.bar(sizes, means, width=1.5, color=COLOURS[0])
-        ax.set(xlabel="nodes of a tree", ylabel="trees in a run")
-        ax.set_title(f"DeepBoost on ionosphere, runs: {len(counts)}", loc="left")
-        tidy(ax)
-        return figure
-
 
 @dataclass(frozen=True)
 class Margins(Ensembles):
@@ -217,43 +166,12 @@ class Margins(Ensembles):
             )
         return rows
 
-    def draw(self, outcomes: Sequence[Outcome]) -> Figure:
-        figure: Figure
-        figure, grid = pyplot().subplots(2, 2, figsize=(8.4, 5.6), layout="constrained")
-        *panels, together = grid.flat
-        margins = {
-            algorithm: np.sort(np.concatenate([one["margins"] for one in results_of(outcomes, algorithm=algorithm)]))
-            for algorithm in self.algorithms
-        }
-        low = min(0.0, *(float(values.min()) for values in margins.values()))
-        bins = np.linspace(low, 1.0, 41).tolist()
-        for panel, (algorithm, values), color in zip(panels, margins.items(), COLOURS, strict=False):
-            panel.hist(values, bins=bins, weights=np.full(len(values), 1 / len(values)), color=color, alpha=0.85)
-            in_percent(panel)
-            panel.axvline(float(values.mean()), color=FAINT, linewidth=1.0, linestyle="--")
-            panel.set_title(f"{algorithm}, mean {values.mean():.2f}", loc="left", size="medium")
-            panel.set(xlim=(low, 1.0), xlabel="margin", ylabel="fraction of the training rows")
-            below = np.arange(1, len(values) + 1) / len(values)
-            together.step(values, below, where="post", color=color, label=algorithm)
-            tidy(panel)
-        together.set(xlim=(low, 1.0), ylim=(0.0, 1.0), xlabel="margin", ylabel="fraction of the rows at or below")
-        together.legend(frameon=False)
-        tidy(together)
-        return figure
-
 
 STUDIES: tuple[Study, ...] = (
     DeepBoostingTable(
         "deep-boosting-1", "boosted stumps, exponential loss", "1", _stump_columns(), tree_size="n_splits"
     ),
     DeepBoostingTable("deep-boosting-2", "boosted trees, exponential loss", "2", TREES),
-    DeepBoostingTable(
-        "deep-boosting-2-first-code",
-        "boosted trees, exponential loss, the penalties of the authors' first code",
-        "2",
-        TREES[1:],  # without a penalty there is no difference
-        estimator=FirstCodeClassifier,
-    ),
     DeepBoostingTable("deep-boosting-3", "boosted trees, logistic loss", "3", _tree_columns("logistic", "LogReg")),
     TreeSizes("deep-boosting-fig3", "Deep Boosting, Figure 3: sizes of the trees on ionosphere"),
     Margins("deep-boosting-fig4", "Deep Boosting, Figure 4: margins of the training rows of ionosphere"),

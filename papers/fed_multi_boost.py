@@ -96,7 +96,7 @@ def deal(name: str, data_dir: str | None) -> Dealt:
 
 
 class Memory:
-    """What is kept for an owner between letters."""
+    """Memory of an owner between letters."""
 
     def __init__(self) -> None:
         self.slots: dict[str, Letter] = {}

@@ -43,6 +43,7 @@ from radboost.objectives import row_cost
 from radboost.trees import with_tree_options
 
 ROUNDS = 100
+PRINTED = {"size": ".4g", "trees": ".1f"}
 
 Rows = NDArray[np.intp]
 Runs = Sequence[Result]
@@ -138,16 +139,6 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Test error of a paper with its standard deviation, size of a tree, number of trees (None: not given)."""
-
-    error: float
-    std: float
-    tree_size: float | None
-    n_trees: float | None
-
-
-@dataclass(frozen=True)
 class GridTable(Study):
     """A table of errors by data set and algorithm."""
 
@@ -156,7 +147,6 @@ class GridTable(Study):
     algorithms: tuple[Column, ...]
     rule: str = "validated"
     """How the configuration is chosen; a name in `RULES`."""
-    estimator: type[DeepBoostClassifier] = DeepBoostClassifier
     favourite: str = ""
     """Algorithm that the paper calls better, which `p` compares with the others; empty: the last one."""
     tree_size: str = "n_nodes"
@@ -176,18 +166,10 @@ class GridTable(Study):
     )
 
     @property
-    def figures(self) -> dict[tuple[str, str], Figures]:
-        """Figures of the paper by data set and algorithm."""
-        return {
-            (row["data set"], row["algorithm"]): Figures(
-                float(row["error"]),
-                float(row["std"]),
-                float(row["size"]) if row["size"] else None,
-                float(row["trees"]) if row["trees"] else None,
-            )
-            for row in published(self.published)
-            if row["table"] == self.table
-        }
+    def figures(self) -> dict[tuple[str, str], dict[str, str]]:
+        """Error, its std, size and trees (empty: not given) of the paper by data set and algorithm."""
+        rows = [row for row in published(self.published) if row["table"] == self.table]
+        return {(row["data set"], row["algorithm"]): row for row in rows}
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -204,7 +186,6 @@ class GridTable(Study):
 
     def _facts(self, name: str, column: Column, choice: Choice, run: int) -> Facts:
         return {
-            "estimator": self.estimator.__name__,
             "dataset": name,
             "algorithm": column.name,
             "parameters": choice,
@@ -232,7 +213,7 @@ class GridTable(Study):
         same = {"categorical_features": list(data.categorical_features)} if data.categorical_features else {}
         folds = partition(len(data.y), facts["folds"], facts["seed"])
         choice = facts["parameters"] | same
-        return fit_choice(self.estimator, data.X, data.y, folds, facts["run"], choice, facts["size"])
+        return fit_choice(data.X, data.y, folds, facts["run"], choice, facts["size"])
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[Row]:
         rows: list[Row] = []
@@ -251,17 +232,15 @@ class GridTable(Study):
         chosen, errors = RULES[self.rule].choose(tried), RULES[self.rule].errors(tried)
         size = np.mean([one["tree_size"] for one in chosen])
         n_trees = np.mean([one["n_trees"] for one in chosen])
-        paper = self.figures.get((name, algorithm))
-        return [
-            mean_std(errors),
-            "-" if paper is None else f"{paper.error:.4f} ({paper.std:.4f})",
-            "-" if paper is None else "yes" if np.mean(errors) <= paper.error + paper.std else "no",
-            *(f"{np.mean(rule.errors(tried)):.4f}" for rule in RULES.values()),
-            f"{size:.3g}" if size < 1000 else f"{size:.0f}",
-            "-" if paper is None or paper.tree_size is None else f"{paper.tree_size:.4g}",
-            f"{n_trees:.1f}",
-            "-" if paper is None or paper.n_trees is None else f"{paper.n_trees:.1f}",
-        ]
+        paper = ["-", "-", "-", "-"]
+        if (name, algorithm) in self.figures:
+            row = self.figures[name, algorithm]
+            error, std = float(row["error"]), float(row["std"])
+            numbers = [format(float(row[key]), form) if row[key] else "-" for key, form in PRINTED.items()]
+            paper = [f"{error:.4f} ({std:.4f})", "yes" if np.mean(errors) <= error + std else "no", *numbers]
+        rules = (f"{np.mean(rule.errors(tried)):.4f}" for rule in RULES.values())
+        ours = f"{size:.3g}" if size < 1000 else f"{size:.0f}"
+        return [mean_std(errors), *paper[:2], *rules, ours, paper[2], f"{n_trees:.1f}", paper[3]]
 
 
 def _key(choice: Choice) -> str:
@@ -290,7 +269,6 @@ def parts(folds: Sequence[Rows], run: int) -> tuple[Rows, Rows, Rows]:
 
 
 def fit_choice(
-    estimator: type[DeepBoostClassifier],
     X: NDArray[Any],
     y: NDArray[Any],
     folds: Sequence[Rows],
@@ -300,7 +278,7 @@ def fit_choice(
 ) -> Result:
     """Fit one configuration in one run; `size` is the attribute of a tree that counts as its size."""
     train, validation, test = parts(folds, run)
-    model = estimator.paper(**with_tree_options(parameters), n_rounds=ROUNDS, n_jobs=1)
+    model = DeepBoostClassifier.paper(**with_tree_options(parameters), n_rounds=ROUNDS, n_jobs=1)
     model.fit(X[train], y[train])
     sizes = [getattr(tree, size) for tree in model.ensemble_.hypotheses]
     return {

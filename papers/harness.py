@@ -100,10 +100,6 @@ class Study(ABC):
         del outcomes
         raise ValueError(f"{self.name} has no picture; leave out --plot")
 
-    @property
-    def has_picture(self) -> bool:
-        return type(self).draw is not Study.draw
-
     def wanted(
         self, names: Sequence[str] | None = None, *, quick: bool = False, runs: int | None = None, seed: int = 0
     ) -> list[Facts]:
@@ -116,7 +112,7 @@ class Study(ABC):
         return [same | facts for facts in self.units(quick, n_runs, self.select(names))]
 
     def select(self, names: Sequence[str] | None) -> tuple[str, ...]:
-        """Those data sets of the study that were asked for, by any of their names, in the order of the study."""
+        """Check names of data sets, which may be aliases; the study's own names, in its order."""
         if names is None:
             return self.datasets
         if not self.datasets:
@@ -214,7 +210,7 @@ def run(
 
 def _in_processes(fits: Iterable[Any], jobs: int) -> Iterator[Any]:
     # A run that Ctrl-C stops has not used all results, and joblib need not say so.
-    warnings.filterwarnings("ignore", ".*tasks have been successfully executed.*", UserWarning)
+    warnings.filterwarnings("ignore", ".*tasks (have been successfully executed|which were still being).*", UserWarning)
     with _interrupts_ignored():
         return iter(Parallel(n_jobs=jobs, return_as="generator")(fits))
 

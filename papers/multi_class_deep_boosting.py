@@ -1,9 +1,9 @@
 """Tables 1 to 3 of "Multi-Class Deep Boosting" (Kuznetsov, Mohri, Syed 2014), with the grids of section 4.
 
-Four folds. Table 1 chooses by the validation fold; Tables 2 and 3 (appendix A) report "the average test error of the
-best parameter tuples over all runs", read here as the one tuple of the lowest mean test error. The paper does not say
-what the size of a tree counts (here: all nodes, as in "Deep Boosting"), nor how many rounds there are: only that 200
-and 500 change little.
+Four folds. Table 1 chooses by the validation fold. Tables 2 and 3 (appendix A) report "the average test error of the
+best parameter tuples over all runs": here the one tuple of the lowest mean test error. The paper does not say what the
+size of a tree counts (here: all nodes, as in "Deep Boosting"), nor how many rounds there are: only that 200 and 500
+change little.
 
 The text says that MDeepBoost outperforms the others on each data set; in Table 1 it does not on satimage.
 """

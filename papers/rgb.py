@@ -20,10 +20,12 @@ import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from papers.datasets import Dataset
@@ -68,18 +70,6 @@ class Contender:
         return importlib.util.find_spec(self.library.replace("scikit-learn", "sklearn")) is not None
 
 
-def _rgb(**parameters: Any) -> Any:
-    return RGBClassifier.paper(ROUNDS, n_jobs=1, **parameters)
-
-
-def _rgb_default(**parameters: Any) -> Any:
-    return RGBClassifier(ROUNDS, n_jobs=1, **parameters)
-
-
-def _rgb_line_search(**parameters: Any) -> Any:
-    return RGBClassifier(ROUNDS, n_jobs=1, step="line_search", **parameters)
-
-
 def _xgboost(**parameters: Any) -> Any:
     import xgboost
 
@@ -100,12 +90,6 @@ def _catboost(**parameters: Any) -> Any:
     )
 
 
-def _hist_gradient_boosting(**parameters: Any) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(max_iter=ROUNDS, early_stopping=False, **parameters)
-
-
 RGB_GRID: Grid = {
     "complexity_penalty": (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
     "n_candidates": (1, 2, 4, 7, 14, 28, 49),
@@ -120,15 +104,18 @@ def _peer(name: str, make: Callable[..., Any], norm: str, size: str, sizes: tupl
     return Contender(name, make, grid, coarse, library)
 
 
+PAPER = partial(RGBClassifier.paper, ROUNDS, n_jobs=1)
+DEFAULT = partial(RGBClassifier, ROUNDS, n_jobs=1)
+HIST = partial(HistGradientBoostingClassifier, max_iter=ROUNDS, early_stopping=False)
 CONTENDERS = (
-    Contender("RGB", _rgb, {"complexity_penalty": BETAS}, {"complexity_penalty": BETAS}),
-    Contender("RGB tuned", _rgb, RGB_GRID, RGB_COARSE),
-    Contender("RGB default", _rgb_default, RGB_GRID, RGB_COARSE),
-    Contender("RGB line search", _rgb_line_search, RGB_GRID, RGB_COARSE),
+    Contender("RGB", PAPER, {"complexity_penalty": BETAS}, {"complexity_penalty": BETAS}),
+    Contender("RGB tuned", PAPER, RGB_GRID, RGB_COARSE),
+    Contender("RGB default", DEFAULT, RGB_GRID, RGB_COARSE),
+    Contender("RGB line search", partial(DEFAULT, step="line_search"), RGB_GRID, RGB_COARSE),
     _peer(AGAINST, _xgboost, "reg_lambda", "max_depth", DEPTHS, "xgboost"),
     _peer("LightGBM", _lightgbm, "reg_lambda", "num_leaves", LEAVES, "lightgbm"),
     _peer("CatBoost", _catboost, "l2_leaf_reg", "depth", DEPTHS, "catboost"),
-    _peer("HistGradBoost", _hist_gradient_boosting, "l2_regularization", "max_leaf_nodes", LEAVES, "scikit-learn"),
+    _peer("HistGradBoost", HIST, "l2_regularization", "max_leaf_nodes", LEAVES, "scikit-learn"),
 )
 
 

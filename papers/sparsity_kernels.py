@@ -17,8 +17,8 @@ from radboost.metrics import coverage
 from radboost.sparsity import Kernel, Training
 
 PENALTIES = ("l1", "l1/l2", "l1/linf", "l2")
-# Rows of length 1 and this gamma are the paper's kernel with rows of length 8^(1/2), where one pass of a perceptron
-# over MNIST makes about as many mistakes as the paper has centers: 2766.
+# Rows of length 1 and this gamma are the paper's kernel with rows of length 8^(1/2). One pass of a perceptron over
+# MNIST then makes about as many mistakes as the paper has centers: 2766.
 GAMMA = 4.0
 N_VALIDATION = 2000
 

@@ -63,7 +63,7 @@ def alignment_score(one: Any, other: Any) -> float:
 
 
 def _nearer(string: NDArray[Any], one: Example) -> bool:
-    """Whether the prediction is aligned better with the native sequence than the decoy is."""
+    """Return whether the prediction is aligned better with the native sequence than the decoy is."""
     return alignment_score(string, one.native) > alignment_score(one.decoy, one.native)
 
 

@@ -39,8 +39,3 @@ class Dataset:
     def categorical_features(self) -> tuple[int, ...]:
         """Columns of X that hold positions in a list of categories."""
         return tuple(j for j, name in enumerate(self.feature_names) if name in self.categories)
-
-    def __repr__(self) -> str:
-        rows, features = self.X.shape
-        classes = len(np.unique(self.y))
-        return f"Dataset({self.name!r}, {rows} rows, {features} features, {classes} classes, from {self.source})"

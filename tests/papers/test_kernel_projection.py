@@ -1,21 +1,15 @@
 """The comparison of supervised kernel projection: rivals that are what they say, equal tuning, an honest report."""
 
-import gzip
-from pathlib import Path
+from dataclasses import replace
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from papers import STUDIES, studies
-from papers.kernel_projection import DATASETS
-from papers.kernel_projection_fits import (
+from papers.harness import run
+from papers.kernel_projection import (
     METHODS,
+    STUDIES,
     Method,
     base_kernels,
     learn_mixture,
@@ -24,28 +18,9 @@ from papers.kernel_projection_fits import (
     pair_duals,
     tuned,
 )
-from papers.plots import draw_study
-from papers.plots.projection import draw_wrong_direction
-from radboost import SupervisedKernelProjection, column_kernels
 
-STUDY = STUDIES["kernel-projection-7"]
+STUDY, FIGURE = STUDIES
 FACTS = {"projection": "sonar", "fold": 0, "n_train": 40, "n_test": 30, "inner_folds": 2, "seed": 0}
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    plt.close("all")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> str:
-    """A stand-in for sonar: one column tells, one is constant, one has gaps."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(90, 3)).round(3)
-    lines = ["a,b,c,d,target", *(f"{a},{b if b > -1 else ''},{c},7,{'MR'[int(a > 0)]}" for a, b, c in X)]
-    (tmp_path / "sonar.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    return str(tmp_path)
 
 
 def noisy_kernels(n_rows=60, n_classes=2, seed=0):
@@ -72,9 +47,9 @@ def test_all_methods_choose_by_the_same_folds(folder: str):
     for name in ("first", "second"):
         calls = seen.setdefault(name, [])
 
-        def learn(half, setting, learned, judged, calls=calls):
-            calls.append((learned.tolist(), judged.tolist()))
-            return METHODS["average + SVM"].learn(half, setting, learned, judged)
+        def learn(half, setting, learned, tested, calls=calls):
+            calls.append((learned.tolist(), tested.tolist()))
+            return METHODS["average + SVM"].learn(half, setting, learned, tested)
 
         tuned(half, Method(learn, METHODS["average + SVM"].settings), 2, 0)
     assert seen["first"] == seen["second"]
@@ -84,7 +59,7 @@ def test_all_methods_choose_by_the_same_folds(folder: str):
     assert seen["first"][-1] == (list(range(half.n_train)), list(range(half.n_train, len(half.y))))
 
 
-def test_halves_are_standardised_by_their_training_rows(folder: str):
+def test_halves_are_standardized_by_their_training_rows(folder: str):
     half, other = load_half(FACTS, folder), load_half(FACTS | {"fold": 1}, folder)
     assert half.kernels.shape == (4, 70, 70)
     assert half.n_train == 40
@@ -93,11 +68,10 @@ def test_halves_are_standardised_by_their_training_rows(folder: str):
         assert np.mean(np.diag(one)[:40]) == pytest.approx(1.0)
         assert np.linalg.eigvalsh(one)[0] > -1e-10
     linear = half.kernels[0][:40, :40]
-    np.testing.assert_allclose(linear.sum(axis=0), 0.0, atol=1e-9)  # training rows are centred
+    np.testing.assert_allclose(linear.sum(axis=0), 0.0, atol=1e-9)  # training rows are centered
 
 
-@pytest.mark.parametrize("norm", [1.0, 4.0 / 3.0, 2.0])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("norm", "n_classes"), [(1.0, 2), (4.0 / 3.0, 3), (2.0, 3)])
 def test_the_mixture_learner_descends_and_finds_the_kernel_that_tells(norm: float, n_classes: int):
     kernels, y = noisy_kernels(n_classes=n_classes)
     found = learn_mixture(kernels, y, 1.0, norm)
@@ -149,30 +123,24 @@ def test_every_method_learns_what_is_easy():
         assert np.mean(predicted != half.y[test]) < 0.2, name
 
 
-def test_report_and_plot(folder: str):
-    wanted = studies.units(STUDY, quick=True)
-    assert [facts["method"] for facts in wanted[: len(METHODS)]] == list(METHODS)
-    assert len(studies.units(STUDY)) == len(DATASETS) * 5 * len(METHODS)
-    with pytest.raises(ValueError, match="no data set 'mnist'"):
-        studies.units(STUDY, ["mnist"])
-    rivals = [facts for facts in studies.units(STUDY, ["sonar"], quick=True) if facts["method"] != "projection"]
-    outcomes = list(studies.run(STUDY, rivals, data_dir=folder))
-    kernel_pca = outcomes[0]
-    ours = studies.Outcome(kernel_pca.facts | {"method": "projection"}, kernel_pca.result | {"error": 0.125})
-    lines = STUDY.rows([ours, *outcomes])
-    assert [line.split()[0] for line in lines] == ["sonar", "mean", "mean", "directions", "seconds"]
-    assert lines[0].split()[1:3] == ["0.1250", "(0.0000)"]
-    assert len(lines[3].split()) == 3  # two methods count directions
-    figure = draw_study(STUDY, [ours, *outcomes])
-    assert figure.axes[0].get_title(loc="left") == "sonar"
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(METHODS)
+def test_a_small_run(folder: str):
+    wanted = STUDY.wanted(["sonar"], quick=True)
+    assert [facts["method"] for facts in wanted] == list(METHODS)
+    assert len(STUDY.wanted()) == 7 * 5 * len(METHODS)
+    rivals = [facts | FACTS for facts in wanted if facts["method"] != "projection"]
+    kernel_pca, *others = run(STUDY, rivals, data_dir=folder)
+    facts = kernel_pca.facts | {"method": "projection"}
+    ours = replace(kernel_pca, facts=facts, result=kernel_pca.result | {"error": 0.125})
+    rows = STUDY.rows([ours, kernel_pca, *others])
+    assert [row[0] for row in rows] == ["sonar", "mean error", "mean rank", "directions", "seconds"]
+    assert rows[0][1] == "0.1250 (0.0000)"
+    assert [bool(cell) for cell in rows[3]] == [True, True, True, False, False, False]
 
 
 def test_the_picture_of_figure_7_1():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 50)
-    X = np.column_stack([np.tile(rng.uniform(-4, 4, 50), 2), 2 * y - 1 + 0.2 * rng.normal(size=100)])
-    model = SupervisedKernelProjection(column_kernels(2), rank=1).fit(X, y)
-    _, blind, seeing = draw_wrong_direction(X, y, model).axes
-    assert seeing.texts[0].get_text() == "best threshold: 0% wrong"
-    assert int(blind.texts[0].get_text().split()[2].rstrip("%")) > 40
+    outcomes = run(FIGURE, FIGURE.wanted())
+    (_, blind), (_, kept) = FIGURE.rows(outcomes)
+    assert float(blind.rstrip("%")) > 40
+    assert float(kept.rstrip("%")) < 2
+    _, _, seeing = FIGURE.draw(outcomes).axes
+    assert seeing.texts[0].get_text() == f"best threshold: {float(kept.rstrip('%')):.0f}% wrong"

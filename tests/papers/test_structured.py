@@ -1,21 +1,19 @@
-"""Figure 6.5 of the thesis: the sum over all strings beside automata, the report, the picture, the command."""
+"""Figure 6.5 of the thesis, the sum over all strings beside automata; and its alignment experiment."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import papers as experiments
-from papers import structured, studies
-from papers.__main__ import main
+from papers import structured, structured_alignment
+from papers.harness import Outcome, run
+from papers.structured_alignment import METHODS, alignment_score, make_example
 from radboost.structured import LossCache, edit_distance, gradient_terms, loss_value, ngram, smith_waterman
 
-STUDY: Any = experiments.STUDIES["structured-6.5"]
+(STUDY,), (ALIGNMENT,) = structured.STUDIES, structured_alignment.STUDIES
 SMALL = replace(STUDY, quick_lengths=(2, 3, 9), quick_longest_naive=3, max_states=200)
 TIMES = ("made", "kept", "naive")
 
@@ -45,39 +43,25 @@ def test_the_naive_sum_does_not_overflow() -> None:
 def test_losses_of_many_strings(loss: Any) -> None:
     rng = np.random.default_rng(1)
     y, strings = rng.integers(0, 4, 6), rng.integers(0, 4, size=(30, 5))
-    found = structured._Losses(loss, y, 4).of(strings.T)
+    found = structured.ManyLosses(loss, y, 4).of(strings.T)
     np.testing.assert_allclose(found, [loss_value(loss, x, y, 4) for x in strings], atol=1e-9)
 
 
 def test_units_are_losses_and_lengths() -> None:
-    wanted = studies.units(STUDY, seed=3)
+    wanted = STUDY.wanted(seed=3)
     assert [(u["structured"], u["length"]) for u in wanted] == [(n, k) for n in structured.LOSSES for k in range(2, 31)]
     assert {(u["trials"], u["max_states"], u["seed"]) for u in wanted} == {(25, structured.MAX_STATES, 3)}
     assert {u["length"] for u in wanted if u["naive_trials"]} == set(range(2, structured.LONGEST_NAIVE + 1))
     assert {u["naive_trials"] for u in wanted} == {0, structured.NAIVE_TRIALS}
-    assert max(u["length"] for u in studies.units(STUDY, quick=True)) == 30
-    with pytest.raises(ValueError, match="makes its own data"):
-        studies.units(STUDY, ["adult"])
+    assert max(u["length"] for u in STUDY.wanted(quick=True)) == 30
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> list[studies.Outcome]:
-    return list(studies.run(SMALL, studies.units(SMALL, quick=True)))
+def outcomes() -> list[Outcome]:
+    return run(SMALL, SMALL.wanted(quick=True))
 
 
-def test_all_but_the_times_is_repeatable(outcomes: list[studies.Outcome]) -> None:
-    for first, again in zip(outcomes, studies.run(SMALL, studies.units(SMALL, quick=True)), strict=True):
-        assert first.facts == again.facts
-        for name, values in first.result.items():
-            if name in TIMES:
-                assert all(value > 0 for value in values)
-            else:
-                assert values == again.result[name]
-    other = SMALL.fit(studies.units(SMALL, quick=True, seed=1)[0], None)
-    assert other["log_z"] != outcomes[0].result["log_z"]
-
-
-def test_what_a_unit_finds(outcomes: list[studies.Outcome]) -> None:
+def test_what_a_unit_finds(outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
         found = outcome.result
         assert len(found["made"]) == len(found["kept"]) == len(found["log_z"]) == 2
@@ -89,52 +73,57 @@ def test_what_a_unit_finds(outcomes: list[studies.Outcome]) -> None:
             assert not any(found["exact"])  # 200 states are far too few
         for exact, error in zip(found["exact"], found["log_z_error"], strict=True):
             assert exact == (error < 1e-9)
+    again = SMALL.fit(outcomes[0].facts, None)
+    assert {key: again[key] for key in again if key not in TIMES} == {
+        key: value for key, value in outcomes[0].result.items() if key not in TIMES
+    }
+    assert SMALL.fit(outcomes[0].facts | {"seed": 1}, None)["log_z"] != again["log_z"]
 
 
-def test_the_report_has_a_line_for_each(outcomes: list[studies.Outcome]) -> None:
-    lines = SMALL.rows(outcomes)
-    assert len(lines) == 9
-    assert all(len(line) == len(SMALL.heading) for line in lines)
-    cells = [line[15:].split() for line in lines]
-    assert [line[:15].strip() for line in lines] == [name for name in structured.LOSSES for _ in range(3)]
-    assert [int(line[0]) for line in cells] == [2, 3, 9] * 3
-    for line, outcome in zip(cells, outcomes, strict=True):
-        assert line[2] == f"{1e3 * np.mean(outcome.result['made']):.2f}"
-        assert (line[4] == "-") == (outcome.facts["length"] == 9)
-        assert line[5] == f"{np.mean(outcome.result['exact']):.0%}"
-    assert f"length {structured.LONGEST_NAIVE} " in STUDY.legend
-    assert f"{structured.MAX_STATES:,} states" in STUDY.legend
-
-
-def test_the_picture(outcomes: list[studies.Outcome], tmp_path: Path) -> None:
-    plt = pytest.importorskip("matplotlib.pyplot")
-    from papers.plots import draw_study
-
-    figure = draw_study(SMALL, outcomes)
+def test_rows_and_picture(outcomes: list[Outcome]) -> None:
+    rows = SMALL.rows(outcomes)
+    assert [row[:3] for row in rows] == [[name, str(k), "2"] for name in structured.LOSSES for k in (2, 3, 9)]
+    for row, outcome in zip(rows, outcomes, strict=True):
+        assert row[3] == f"{1e3 * np.mean(outcome.result['made']):.2f}"
+        assert (row[5] == "-") == (outcome.facts["length"] == 9)
+        assert row[6] == f"{np.mean(outcome.result['exact']):.0%}"
+    figure = SMALL.draw(outcomes)
     assert [panel.get_title(loc="left") for panel in figure.axes] == list(structured.LOSSES)
     panel = figure.axes[1]
-    assert panel.get_yscale() == "log"
     lines = {line.get_label(): line for line in panel.lines}
     made = [np.mean(one.result["made"]) for one in outcomes if one.facts["structured"] == "Smith-Waterman"]
     np.testing.assert_allclose(lines["automaton made"].get_ydata(), made)
     assert lines["all strings"].get_xdata().tolist() == [2, 3]
     rings = [line for line in panel.lines if line.get_fillstyle() == "none"]
     assert [line.get_xdata().tolist() for line in rings] == [[], [9], [9]]
-    figure.savefig(tmp_path / "times.png")
-    plt.close(figure)
-    assert (tmp_path / "times.png").stat().st_size > 5000
 
 
-def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
-    monkeypatch.setitem(experiments.STUDIES, STUDY.name, SMALL)
-    picture, document, kept = tmp_path / "times.png", tmp_path / "times.json", tmp_path / "kept"
-    arguments = ["run", "structured-6.5", "--quick", "--jobs", "1", "--seed", "2", "--keep", str(kept)]
-    assert main([*arguments, "--plot", str(picture), "--json", str(document)]) == 0
-    out = capsys.readouterr().out.splitlines()
-    assert out[0].startswith("structured-6.5: Storcheus (2021), Figure 6.5")
-    lines = [line for line in out if line.startswith(tuple(structured.LOSSES))]
-    assert len(lines) == len(json.loads(document.read_text())["outcomes"]) == 9
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert main(arguments) == 0  # what is kept is not timed again
-    assert [line for line in capsys.readouterr().out.splitlines() if line in lines] == lines
+def test_homologous_sequences_and_decoys_agree_at_as_many_positions_but_not_aligned() -> None:
+    rng = np.random.default_rng(0)
+    examples = [make_example(rng) for _ in range(150)]
+    places = [[np.mean(one.native == other) for other in (one.homologous, one.decoy)] for one in examples]
+    homologous, decoy = np.mean(places, axis=0)
+    assert abs(homologous - decoy) < 0.06
+    scores = [[alignment_score(other, one.native) for other in (one.homologous, one.decoy)] for one in examples[:30]]
+    assert np.mean(scores, axis=0)[0] > 1.5 * np.mean(scores, axis=0)[1]
+    assert alignment_score(examples[0].native, examples[0].native) == 100.0
+
+
+@pytest.mark.slow
+def test_training_on_the_alignment_pays() -> None:
+    scores = {}
+    for method in ("cross_entropy", "smith_waterman"):
+        facts = {"alignment": method, "seed": 0, "length": 20, "n_train": 30, "n_test": 60, "max_states": 1000}
+        scores[method] = [ALIGNMENT.fit(facts | {"fold": fold}, None)["score"] for fold in range(2)]
+    assert min(np.subtract(scores["smith_waterman"], scores["cross_entropy"])) > 1.0
+
+
+@pytest.mark.slow
+def test_a_small_run_of_the_alignment() -> None:
+    wanted = ALIGNMENT.wanted(quick=True)
+    assert len(wanted) == 3 * len(METHODS)
+    small = [facts | {"length": 6, "n_train": 4, "n_test": 4, "max_states": 50} for facts in wanted]
+    rows = ALIGNMENT.rows(run(ALIGNMENT, small))
+    assert [row[0] for row in rows] == [*METHODS, "the homologous", "the decoy"]
+    assert [row[-1] for row in rows if row[-1]] == ["42.73", "44.65"]
+    assert [bool(row[5]) for row in rows] == [False, True, True, True, True, False, False]

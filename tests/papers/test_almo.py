@@ -1,17 +1,16 @@
-"""Table 5.1 of the thesis on rows of our own, and its data sets where they are."""
+"""Tables 5.1 and 5.2 of the thesis on made-up rows, and their data sets where they are."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-import papers as experiments
-from papers import almo, studies
+from papers import almo
+from papers.harness import Outcome, run
 
-STUDY: Any = experiments.STUDIES["almo-5.1"]
+LINEAR, NETWORKS = almo.STUDIES
 
 
 def made_up(name: str, data_dir: str | None) -> almo.Split:
@@ -22,11 +21,11 @@ def made_up(name: str, data_dir: str | None) -> almo.Split:
     return almo.Split(X[:300], y[:300], X[300:], y[300:])
 
 
-@pytest.mark.parametrize("name", ["adult", "mnist"])
+@pytest.mark.parametrize("name", ["adult", pytest.param("mnist", marks=pytest.mark.slow)])
 def test_every_method(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(almo, "load_split", made_up)
-    wanted = [facts | {"rounds": 80} for facts in studies.units(STUDY, [name], quick=True)]
-    outcomes = list(studies.run(STUDY, wanted))
+    wanted = [facts | {"rounds": 80} for facts in LINEAR.wanted([name], quick=True)]
+    outcomes = run(LINEAR, wanted)
     assert [outcome.facts["method"] for outcome in outcomes] == list(almo.METHODS)
     worst = {}
     for outcome in outcomes:
@@ -37,24 +36,19 @@ def test_every_method(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         )
         assert all(0.5 < one["auc"] <= 1.0 for one in outcome.result["trained"])
     assert worst["ALMO"] <= min(worst.values()) + 0.05
-    lines = STUDY.rows(outcomes)
-    assert len(lines) == 6 + 2  # two of them with the paper's
-    assert any("paper" in line and "0.8321" in line for line in lines) == (name == "adult")
+    rows = LINEAR.rows(outcomes)
+    assert len(rows) == 6 + 2  # two of them are the paper's
+    assert any(row[1] == "ALMO, paper" and "0.8321" in row for row in rows) == (name == "adult")
 
 
-def test_a_picture_and_a_refusal() -> None:
-    with pytest.raises(ValueError, match=r"almo-5.1 has no data set 'dna'"):
-        studies.units(STUDY, ["dna"])
-    pytest.importorskip("matplotlib")
-    from papers.plots import draw_study
-
+def test_a_picture() -> None:
     trained = [dict.fromkeys(almo.METRICS, 0.3)] * 3
     facts = [{"almo": name, "method": method} for name in ("mnist", "adult") for method in almo.METHODS]
-    outcomes = [studies.Outcome(fact, {"trained": trained}) for fact in facts]
-    panels = draw_study(STUDY, outcomes).axes
+    panels = LINEAR.draw([Outcome(fact, {"trained": trained}) for fact in facts]).axes
     assert [panel.get_title() for panel in panels] == ["mnist", "adult"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n_columns"), [("mnist", 784), ("adult", 105)])
 def test_the_data_sets(name: str, n_columns: int, data_dir: Path) -> None:
     data = almo.load_split(name, str(data_dir))
@@ -63,19 +57,17 @@ def test_the_data_sets(name: str, n_columns: int, data_dir: Path) -> None:
     assert set(data.y.tolist()) == set(data.y_test.tolist())
 
 
-def test_networks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two methods, two epochs: the same twice, and better than nothing."""
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["adult", "mnist"])
+def test_networks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two methods, four epochs: the same twice, and better than nothing."""
     pytest.importorskip("torch")
     monkeypatch.setattr(almo, "load_split", made_up)
     monkeypatch.setattr(almo, "NETWORK_GRID", almo.NETWORK_GRID[:2])
-    study: Any = experiments.STUDIES["almo-5.2"]
-    for name in ("adult", "mnist"):
-        wanted = [
-            facts | {"epochs": 4} for facts in studies.units(study, [name]) if facts["method"] in ("ALMO", "hinge")
-        ]
-        first, again = (list(studies.run(study, wanted)) for _ in range(2))
-        assert [outcome.result for outcome in first] == [outcome.result for outcome in again]
-        for outcome in first:
-            assert all(one["auc"] > 0.7 for one in outcome.result["trained"])
-            assert all(abs(sum(one.values()) - 1.0) < 1e-9 for one in outcome.result["mixtures"])
-        assert len(study.rows(first)) == 3
+    wanted = [facts | {"epochs": 4} for facts in NETWORKS.wanted([name]) if facts["method"] in ("ALMO", "hinge")]
+    first, again = (run(NETWORKS, wanted) for _ in range(2))
+    assert first == again
+    for outcome in first:
+        assert all(one["auc"] > 0.7 for one in outcome.result["trained"])
+        assert all(abs(sum(one.values()) - 1.0) < 1e-9 for one in outcome.result["mixtures"])
+    assert len(NETWORKS.rows(first)) == 3

@@ -6,7 +6,7 @@ often, and the papers do not say what then. Here the lower mean loss on the vali
 ensemble (sizes of its trees added up), then the order of the grid.
 
 Some tables look as if another rule had chosen: one configuration for all runs, or the best by test error. So each row
-has the error by every one of `RULES`; "all rows" counts training rows too.
+has the error by every one of `RULES`.
 
 The second paper extends a range of its grid when the best value lies at an end (`Column.widen`). It does not say how
 four runs agree on that: here the best value is that of the lowest error in the mean over the runs.
@@ -58,10 +58,6 @@ def _by_test(one: Result) -> tuple[float, ...]:
     return one["test_error"], one["tree_size"] * one["n_trees"]
 
 
-def _by_all_rows(one: Result) -> tuple[float, ...]:
-    return one["overall_error"], one["tree_size"] * one["n_trees"]
-
-
 class Rule(NamedTuple):
     """A way to choose from the grid."""
 
@@ -70,8 +66,6 @@ class Rule(NamedTuple):
     """What should be small, the error first."""
     each_run: bool
     """Whether every run chooses for itself, or one configuration must do for all."""
-    reported: str = "test_error"
-    """Error of the chosen configuration that counts."""
 
     def choose(self, tried: Sequence[Runs]) -> Runs:
         """Chosen results of each run, the first of equals; `tried` holds the runs of every configuration."""
@@ -81,7 +75,7 @@ class Rule(NamedTuple):
 
     def errors(self, tried: Sequence[Runs]) -> list[float]:
         """Error of each run by this rule."""
-        return [one[self.reported] for one in self.choose(tried)]
+        return [one["test_error"] for one in self.choose(tried)]
 
     def means(self, runs: Runs) -> tuple[float, ...]:
         """Means over the runs of what should be small."""
@@ -93,12 +87,6 @@ RULES = {
     "together": Rule("one configuration for all runs, the best by mean validation error", _by_validation, False),
     "hindsight": Rule("one configuration for all runs, the best by mean test error", _by_test, False),
     "lowest": Rule("each run with its best configuration by test error, which flatters", _by_test, True),
-    "all rows": Rule(
-        "one configuration for all runs, the best by mean error over all rows, and that error: training rows count",
-        _by_all_rows,
-        False,
-        "overall_error",
-    ),
 }
 
 
@@ -285,7 +273,6 @@ def fit_choice(
         "validation_error": 1.0 - model.score(X[validation], y[validation]),
         "validation_loss": mean_loss(model, X[validation], y[validation]),
         "test_error": 1.0 - model.score(X[test], y[test]),
-        "overall_error": 1.0 - model.score(X, y),
         # a penalty can be too strong for any tree: an empty ensemble, of size 0
         "tree_size": float(np.mean(sizes)) if sizes else 0.0,
         "n_trees": len(sizes),

@@ -10,7 +10,6 @@ import csv
 import json
 import signal
 import sys
-import threading
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -218,9 +217,6 @@ def _in_processes(fits: Iterable[Any], jobs: int) -> Iterator[Any]:
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
     """Ignore Ctrl-C in processes started meanwhile: a terminal sends it to all, and the first one ends the others."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

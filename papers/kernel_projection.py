@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from papers.harness import Facts, Outcome, Result, Row, Study, distinct, load, mean_std, results_of
+from papers.harness import Facts, Outcome, Result, Row, Study, combine, distinct, load, mean_std, results_of
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.estimators import SupervisedKernelProjection
@@ -182,19 +182,15 @@ class Method:
     """Learner and the settings that it is tuned over."""
 
     learn: Callable[[Half, Setting, Rows, Rows], Prediction]
-    settings: tuple[Setting, ...]  # simpler ones first: the first of equals is taken
-
-
-def _grid(**values: Any) -> tuple[Setting, ...]:
-    return tuple(dict(zip(values, chosen, strict=True)) for chosen in product(*values.values()))
+    settings: Sequence[Setting]  # simpler ones first: the first of equals is taken
 
 
 METHODS: Mapping[str, Method] = {
-    "projection": Method(_projection, _grid(rank=RANKS, alpha=ALPHAS)),
-    "KernelPCA + SVM": Method(_kernel_pca, _grid(rank=RANKS, cost=COSTS)),
-    "average + SVM": Method(_average, _grid(cost=tuple(np.geomspace(0.01, 1000.0, 12).tolist()))),
-    "best kernel + SVM": Method(_single, _grid(kernel=tuple(range(4)), cost=COSTS[1:])),
-    "MKL": Method(_several, _grid(norm=NORMS, cost=COSTS)),
+    "projection": Method(_projection, combine({"rank": RANKS, "alpha": ALPHAS})),
+    "KernelPCA + SVM": Method(_kernel_pca, combine({"rank": RANKS, "cost": COSTS})),
+    "average + SVM": Method(_average, combine({"cost": np.geomspace(0.01, 1000.0, 12).tolist()})),
+    "best kernel + SVM": Method(_single, combine({"kernel": range(4), "cost": COSTS[1:]})),
+    "MKL": Method(_several, combine({"norm": NORMS, "cost": COSTS})),
 }
 
 

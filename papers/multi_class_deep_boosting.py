@@ -71,9 +71,6 @@ STUDIES = (
     MultiClassTable(f"{NAME}-1", "Sum with the exponential loss, chosen by validation", "1", SUM),
     MultiClassTable(f"{NAME}-2", "Sum with the exponential loss, best over all runs", "2", SUM, "hindsight"),
     MultiClassTable(f"{NAME}-3", "CompSum, best parameters over all runs", "3", COMPSUM, "hindsight"),
-    # The figures of Tables 2 and 3 are lower than test errors get: are they errors over all rows?
-    MultiClassTable(f"{NAME}-2-all-rows", "Sum, exponential loss, errors over all rows", "2", SUM, "all rows"),
-    MultiClassTable(f"{NAME}-3-all-rows", "CompSum, errors over all rows", "3", COMPSUM, "all rows"),
     # Section 4 says of its preliminary findings that Sum and CompSum do better than Max and MaxSum, without figures.
     MultiClassTable(
         f"{NAME}-objectives",

@@ -21,6 +21,7 @@ import numpy as np
 from papers.grid_tables import ROUNDS, RULES, Column, GridTable, fit_choice, partition, parts
 from papers.harness import Facts, Outcome, Result, Row, Study, load, results_of
 from radboost.estimators.deepboost import DeepBoostClassifier
+from radboost.guarantees import margins
 
 POWERS_OF_TWO = tuple(2.0**-i for i in range(7))
 POWERS_OF_TEN = tuple(10.0**-i for i in range(3, 8))
@@ -102,14 +103,12 @@ class Ensembles(Study):
         train, _, _ = parts(folds, facts["run"])
         model = DeepBoostClassifier.paper(**chosen["parameters"], n_rounds=ROUNDS, n_jobs=1)
         model.fit(data.X[train], data.y[train])
-        weights = np.abs(model.ensemble_.weights)
-        signs = np.where(data.y[train] == model.classes_[1], 1.0, -1.0)
         return {
             "parameters": chosen["parameters"],
             "test_error": chosen["test_error"],
             "sizes": [tree.n_nodes for tree in model.ensemble_.hypotheses],
-            "weights": weights.tolist(),
-            "margins": np.sort(signs * model.decision_function(data.X[train]) / weights.sum()).tolist(),
+            "weights": np.abs(model.ensemble_.weights).tolist(),
+            "margins": np.sort(margins(model, data.X[train], data.y[train])).tolist(),
         }
 
 

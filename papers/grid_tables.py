@@ -190,8 +190,8 @@ class GridTable(Study):
                 tried = tried_by(outcomes, name, column)
                 made = [json.loads(key) for key in tried]
                 grid = {parameter: tuple(dict.fromkeys(one[parameter] for one in made)) for parameter in column.grid}
-                wider = column.widen(grid, lambda choice, of=tried: RULES[self.rule].means(of[_key(choice)])[0])  # type: ignore[misc]
-                choices = [choice for choice in column.choices(wider) if _key(choice) not in tried]
+                wider = column.widen(grid, lambda choice, of=tried: RULES[self.rule].means(of[json.dumps(choice)])[0])  # type: ignore[misc]
+                choices = [choice for choice in column.choices(wider) if json.dumps(choice) not in tried]
                 n_runs = len(next(iter(tried.values())))
                 new += [self._facts(name, column, choice, run) for choice in choices for run in range(n_runs)]
         return new
@@ -231,16 +231,12 @@ class GridTable(Study):
         return [mean_std(errors), *paper[:2], *rules, ours, paper[2], f"{n_trees:.1f}", paper[3]]
 
 
-def _key(choice: Choice) -> str:
-    return json.dumps(choice)
-
-
 def tried_by(outcomes: Sequence[Outcome], name: str, column: Column) -> dict[str, list[Result]]:
     """Results of each configuration of a column on a data set, in the order of the runs."""
     tried: dict[str, list[Result]] = {}
     for one in outcomes:
         if (one.facts["dataset"], one.facts["algorithm"]) == (name, column.name):
-            tried.setdefault(_key(one.facts["parameters"]), []).append(one.result)
+            tried.setdefault(json.dumps(one.facts["parameters"]), []).append(one.result)
     return tried
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STAGES = (10, 100, 1000)
-QUICK_STAGES = (10, 100)
 ADABOOST_MH, SAMME, SM_BOOST, MARTIBOOST = "AdaBoost.MH", "SAMME", "sm-boost", "MartiBoost"
 TABLE_ALGORITHMS = (ADABOOST_MH, SAMME, SM_BOOST)
 # Beside the paper's algorithms in Figure 7 (docs/decisions/algorithms.md): sm-boost with fewer draws, and our defaults.
@@ -105,7 +104,7 @@ class SplitTable(Study):
         return tuple(dict.fromkeys(name for name, _ in self.figures))
 
     def units(self, quick: bool, runs: int, chosen: Sequence[str]) -> list[Facts]:
-        rounds = max(QUICK_STAGES if quick else STAGES)
+        rounds = 100 if quick else 1000
         return [
             {"dataset": name, "noise": self.noise, "algorithm": algorithm, "rounds": rounds}
             for name in chosen

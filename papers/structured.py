@@ -50,12 +50,11 @@ class GradientTimes(Study):
 
     lengths: tuple[int, ...] = tuple(range(2, 31))
     quick_lengths: tuple[int, ...] = (2, 4, 6, 8, 12, 20, 30)
-    trials: int = 25
-    quick_trials: int = 2
     longest_naive: int = LONGEST_NAIVE
-    quick_longest_naive: int = 6
     max_states: int = MAX_STATES
 
+    runs = 25
+    quick_runs = 2
     columns = ("loss", "length", "trials", "made (ms)", "kept (ms)", "naive (ms)", "exact", "states", "error of log Z")
     legend = (
         "made, kept: by automata, the one of the true string being made for the gradient or there already; naive:\n"
@@ -67,14 +66,13 @@ class GradientTimes(Study):
     )
 
     def units(self, quick: bool, runs: int, chosen: Sequence[str]) -> list[Facts]:
-        longest = self.quick_longest_naive if quick else self.longest_naive
-        trials = self.quick_trials if quick else self.trials
+        longest = self.longest_naive - quick
         return [
             {
                 "structured": name,
                 "length": length,
-                "trials": trials,
-                "naive_trials": min(trials, NAIVE_TRIALS) if length <= longest else 0,
+                "trials": runs,
+                "naive_trials": min(runs, NAIVE_TRIALS) if length <= longest else 0,
                 "max_states": self.max_states,
             }
             for name in LOSSES

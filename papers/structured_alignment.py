@@ -62,11 +62,6 @@ def alignment_score(one: Any, other: Any) -> float:
     return -loss_value(smith_waterman(), one, other, SYMBOLS)
 
 
-def _nearer(string: NDArray[Any], one: Example) -> bool:
-    """Return whether the prediction is aligned better with the native sequence than the decoy is."""
-    return alignment_score(string, one.native) > alignment_score(one.decoy, one.native)
-
-
 @dataclass(frozen=True)
 class AlignmentStudy(Study):
     """Models trained by each loss, evaluated by the alignment of what they predict, over ten draws of the sequences."""
@@ -100,14 +95,16 @@ class AlignmentStudy(Study):
         ).fit([one.seen for one in learned], [one.native for one in learned])
         predicted = model.predict([one.seen for one in tested])
         pairs = list(zip(predicted, tested, strict=True))
+        scores = [alignment_score(string, one.native) for string, one in pairs]
+        decoys = [alignment_score(one.decoy, one.native) for one in tested]
         return {
-            "score": float(np.mean([alignment_score(string, one.native) for string, one in pairs])),
+            "score": float(np.mean(scores)),
             "places": float(np.mean([np.mean(string == one.native) for string, one in pairs])),
-            "nearer": float(np.mean([_nearer(string, one) for string, one in pairs])),
+            "nearer": float(np.mean(np.greater(scores, decoys))),
             "exact": model.exact_,
             "objective_error": model.objective_error_,
             "homologous": float(np.mean([alignment_score(one.homologous, one.native) for one in tested])),
-            "decoy": float(np.mean([alignment_score(one.decoy, one.native) for one in tested])),
+            "decoy": float(np.mean(decoys)),
         }
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[Row]:

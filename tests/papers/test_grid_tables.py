@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
 
 from papers import datasets, grid_tables
 from papers.__main__ import studies
 from papers.deep_boosting import DeepBoostingTable, Margins, TreeSizes
-from papers.grid_tables import RULES, Column, GridTable, partition, parts, tried_by
+from papers.grid_tables import RULES, Column, GridTable, tried_by
 from papers.harness import Grid, Outcome, Result, run
 from papers.multi_class_deep_boosting import MultiClassTable
-from radboost import DeepBoostClassifier, TreeOptions
+from radboost import DeepBoostClassifier
 
 STUDIES: dict[str, Any] = studies()
 TABLES = {name: study for name, study in STUDIES.items() if isinstance(study, GridTable)}
@@ -69,19 +69,6 @@ def test_the_papers_figures(table: GridTable) -> None:
         assert all(0 < float(row["std"]) < 1.5 * float(row["error"]) for row in rows)
         if rows and (table.table, name) != ("1", "satimage"):
             assert float(rows[-1]["error"]) == min(float(row["error"]) for row in rows)
-
-
-@pytest.mark.parametrize("n_folds", [4, 10])
-def test_folds(n_folds: int) -> None:
-    folds = partition(53, n_folds, seed=3)
-    assert sorted(np.concatenate(folds)) == list(range(53))
-    assert max(map(len, folds)) - min(map(len, folds)) == 1
-    assert (np.concatenate(folds) != np.concatenate(partition(53, n_folds, seed=4))).any()
-    for run_index in range(n_folds):
-        train, validation, test = parts(folds, run_index)
-        assert (test == folds[run_index]).all()
-        assert (validation == folds[(run_index + 1) % n_folds]).all()
-        assert sorted(np.concatenate([train, validation, test])) == list(range(53))
 
 
 def result(name: str, error: float, size: float = 3, trees: int = 1, loss: float = 1.0, **others: float) -> Result:
@@ -166,48 +153,22 @@ def test_a_table_is_the_protocol_written_out(folder: str) -> None:
     assert float(cells["lowest"]) <= float(cells["hindsight"])
 
 
-class StandIn:
-    """Looks like the estimator to the protocol; its deeper trees are better, up to depth 6."""
-
-    fits: ClassVar[list[dict[str, Any]]] = []
-
-    @classmethod
-    def paper(cls, **parameters: Any) -> StandIn:
-        cls.fits.append(parameters)
-        model = cls()
-        model.loss, model.objective_ = parameters["loss"], parameters["objective"]
-        model.tree = DecisionTreeClassifier(max_depth=min(parameters["max_depth"], 6), random_state=0)
-        model.ensemble_ = SimpleNamespace(hypotheses=[SimpleNamespace(n_nodes=7), SimpleNamespace(n_nodes=9)])
-        return model
-
-    def fit(self, X: Any, y: Any) -> StandIn:
-        self.tree.fit(X, y)
-        self.classes_ = self.tree.classes_
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        return self.tree.predict_proba(X)
-
-    def score(self, X: Any, y: Any) -> float:
-        return float(self.tree.score(X, y))
-
-
-def test_grids_grow_with_the_results(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grid_tables, "DeepBoostClassifier", StandIn)
-    monkeypatch.setattr(StandIn, "fits", [])
-    table = TABLES["multi-class-deep-boosting-2"]
+def test_grids_grow_with_the_results(folder: str) -> None:
+    fixed = {"objective": "sum", "loss": "exponential", "growth": "best_first", "complexity_penalty": 0.0}
+    depths = (1, 2, 3, 4, 5, 6)
+    column = Column("deeper", fixed, {"max_depth": (1, 2)}, {"max_depth": (1, 2)}, {"max_depth": depths})
+    table = MultiClassTable("small", "a test", "2", (column,), "hindsight")
     outcomes = run(table, table.wanted(["statlog"], quick=True), data_dir=folder)
-    assert len(StandIn.fits) == len(outcomes) > len(table.wanted(["statlog"], quick=True))
-    options = {(fit["objective"], fit["loss"], fit["tree_options"]) for fit in StandIn.fits}
-    assert options == {("sum", "exponential", TreeOptions(growth="best_first"))}
-    depths = [fit["max_depth"] for fit in StandIn.fits if fit["complexity_penalty"] == 0.0 == fit["l1_penalty"]]
-    assert depths[:4] == [2, 2, 5, 5]
-    assert all(depths.count(depth) == 2 for depth in depths)
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows(outcomes)]
-    assert [row["algorithm"] for row in rows] == ["AdaBoost.MR", "AdaBoost.MR-L1", "MDeepBoost"]
-    for row in rows:
-        assert float(row["lowest"]) <= float(row["error (std)"].split()[0]) <= float(row["validated"])
-        assert (row["size"], row["trees"]) == ("8", "2.0")
+    tried = tried_by(outcomes, "statlog", column)
+    assert len(tried) > 2
+    assert all(len(runs) == 2 for runs in tried.values())
+    assert [json.loads(choice)["max_depth"] for choice in tried] == list(depths[: len(tried)])
+    errors = [RULES["hindsight"].means(runs)[0] for runs in tried.values()]
+    # it grew while the last depth was better than all others, and no further
+    assert all(errors[k] < min(errors[1:k], default=np.inf) for k in range(1, len(errors) - 1))
+    assert len(tried) == len(depths) or errors[-1] >= min(errors[1:-1])
+    row = dict(zip(table.columns, table.rows(outcomes)[0], strict=True))
+    assert row["error (std)"].split()[0] == f"{min(errors):.4f}" == row["hindsight"]
 
 
 @pytest.mark.parametrize(
@@ -223,14 +184,6 @@ def test_losses_of_many_classes(objective: str, loss: str, expected: list[float]
         classes_=np.array(["a", "b", "c"]), loss=loss, objective_=objective, decision_function=lambda X: X
     )
     assert grid_tables.mean_loss(model, scores, y) == pytest.approx(np.mean(expected))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["multi-class-deep-boosting-3", "multi-class-deep-boosting-objectives"])
-def test_tables_of_many_classes_run(name: str, folder: str) -> None:
-    table = TABLES[name]
-    rows = table.rows(run(table, table.wanted(["statlog"], quick=True), data_dir=folder, jobs=2))
-    assert [row[1] for row in rows] == [column.name for column in table.algorithms]
 
 
 @pytest.mark.slow

@@ -10,13 +10,10 @@ from papers.harness import run
 from papers.kernel_projection import (
     METHODS,
     STUDIES,
-    Method,
     base_kernels,
     learn_mixture,
-    load_half,
     make_half,
     pair_duals,
-    tuned,
 )
 
 STUDY, FIGURE = STUDIES
@@ -39,50 +36,6 @@ def test_all_methods_try_as_many_settings():
         assert len({tuple(setting.items()) for setting in method.settings}) == 12
     single = METHODS["best kernel + SVM"].settings
     assert {setting["kernel"] for setting in single} == set(range(len(base_kernels(3))))
-
-
-def test_all_methods_choose_by_the_same_folds(folder: str):
-    half = load_half(FACTS, folder)
-    seen = {}
-    for name in ("first", "second"):
-        calls = seen.setdefault(name, [])
-
-        def learn(half, setting, learned, tested, calls=calls):
-            calls.append((learned.tolist(), tested.tolist()))
-            return METHODS["average + SVM"].learn(half, setting, learned, tested)
-
-        tuned(half, Method(learn, METHODS["average + SVM"].settings), 2, 0)
-    assert seen["first"] == seen["second"]
-    assert len(seen["first"]) == 2 * 12 + 1
-    for learned, held in seen["first"][:-1]:
-        assert sorted(learned + held) == list(range(half.n_train))  # no test row before the end
-    assert seen["first"][-1] == (list(range(half.n_train)), list(range(half.n_train, len(half.y))))
-
-
-def test_halves_are_standardized_by_their_training_rows(folder: str):
-    half, other = load_half(FACTS, folder), load_half(FACTS | {"fold": 1}, folder)
-    assert half.kernels.shape == (4, 70, 70)
-    assert half.n_train == 40
-    assert not np.array_equal(half.kernels, other.kernels)
-    for one in half.kernels:
-        assert np.mean(np.diag(one)[:40]) == pytest.approx(1.0)
-        assert np.linalg.eigvalsh(one)[0] > -1e-10
-    linear = half.kernels[0][:40, :40]
-    np.testing.assert_allclose(linear.sum(axis=0), 0.0, atol=1e-9)  # training rows are centered
-
-
-@pytest.mark.parametrize(("norm", "n_classes"), [(1.0, 2), (4.0 / 3.0, 3), (2.0, 3)])
-def test_the_mixture_learner_descends_and_finds_the_kernel_that_tells(norm: float, n_classes: int):
-    kernels, y = noisy_kernels(n_classes=n_classes)
-    found = learn_mixture(kernels, y, 1.0, norm)
-    assert found.weights.argmax() == 1
-    assert (found.weights >= 0.0).all()
-    assert np.sum(found.weights**norm) == pytest.approx(1.0)
-    objective = np.array(found.objective)
-    assert np.all(np.diff(objective) <= 1e-3 * objective[:-1])  # within the tolerance of the SVM
-    assert objective[-1] < objective[0]
-    if norm == 1.0:
-        assert found.weights[1] > 0.9
 
 
 def test_the_mixture_learner_is_at_the_grids_minimum():

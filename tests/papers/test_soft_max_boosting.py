@@ -12,8 +12,7 @@ import pytest
 
 from papers import datasets
 from papers.harness import Outcome, run
-from papers.soft_max_boosting import STUDIES, TABLE_ALGORITHMS, close, make_model, make_noise_model
-from radboost import SoftmaxBoostClassifier
+from papers.soft_max_boosting import STUDIES, TABLE_ALGORITHMS, close
 from radboost.baselines import SAMMEClassifier
 from radboost.datasets import make_noisy
 
@@ -36,7 +35,6 @@ def test_units_name_every_fit() -> None:
         (name, algorithm) for name in ("letter", "vowel") for algorithm in TABLE_ALGORITHMS
     ]
     assert {(one["noise"], one["rounds"]) for one in wanted} == {(0.2, 1000)}
-    assert {one["rounds"] for one in TABLE_2.wanted(quick=True)} == {100}
     sizes = {name: [len(BY_NAME[name].wanted(quick=quick)) for quick in (True, False)] for name in BY_NAME}
     assert sizes["fig1"] == sizes["fig3"] == [200, 2000]
     assert sizes["fig5"] == sizes["fig6"] == [8 * 5 * 3, 8 * 25 * 3]
@@ -119,20 +117,6 @@ def test_the_noise_curve() -> None:
     drawn = {line.get_label(): line for line in ax.lines}
     np.testing.assert_allclose(drawn["SAMME"].get_ydata(), errors["SAMME"].mean(axis=1))
     assert "MartiBoost, one walk" in drawn
-
-
-def test_models_are_the_papers() -> None:
-    model = make_model("MartiBoost", 7, 0, max_leaves=2)
-    assert (model.n_rounds, model.max_leaves, model.n_jobs) == (7, 2, 1)
-    model = make_model("sm-boost", 7, 5)
-    assert (model.n_rounds, model.max_leaves, model.random_state, model.n_jobs) == (7, 12, 5, 1)
-    assert make_model("AdaBoost.MH", 7, 0).max_leaves == 12
-    few = make_noise_model("sm-boost, M = N/8", 30, 5, 4000)
-    assert (few.n_rounds, few.max_leaves, few.samples_per_round, few.step) == (30, 2, 500, "sampled")
-    plain = make_noise_model("sm-boost", 30, 5, 4000)
-    assert (plain.max_leaves, plain.samples_per_round) == (2, "rows")
-    ours = make_noise_model("SoftmaxBoost", 30, 5, 4000).get_params()
-    assert ours == SoftmaxBoostClassifier(30, random_state=5, n_jobs=1).get_params()
 
 
 def test_close_to_the_paper() -> None:

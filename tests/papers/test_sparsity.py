@@ -59,11 +59,11 @@ def test_sets_of_the_regression_can_be_chosen() -> None:
     assert len(REGRESSION.wanted()) == (10 + 3) * 5
 
 
-def test_a_small_path(data_dir: Path) -> None:
-    small = replace(PATHS, per_class=5, n_test=100)
+def test_a_small_path(folder: str) -> None:
+    small = replace(PATHS, per_class=5, n_test=30)
     wanted = small.wanted(quick=True, runs=1)
     assert wanted != PATHS.wanted(quick=True, runs=1)
-    outcomes = run(small, wanted, data_dir=str(data_dir))
+    outcomes = run(small, wanted, data_dir=folder)
     assert [one.facts["penalty"] for one in outcomes] == list(PENALTIES)
     assert all(one.result["rows"][0] == 0 for one in outcomes)
     assert len(small.rows(outcomes)) == 12

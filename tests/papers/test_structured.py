@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from papers import structured, structured_alignment
 from papers.harness import Outcome, run
 from papers.structured_alignment import METHODS, alignment_score, make_example
-from radboost.structured import LossCache, edit_distance, gradient_terms, loss_value, ngram, smith_waterman
+from radboost.structured import LossCache, gradient_terms
 
 (STUDY,), (ALIGNMENT,) = structured.STUDIES, structured_alignment.STUDIES
 SMALL = replace(STUDY, quick_lengths=(2, 3, 9), longest_naive=4, max_states=200)
@@ -28,32 +27,6 @@ def test_the_naive_sum_is_what_automata_find(name: str, length: int, monkeypatch
         terms = gradient_terms(structured.LOSSES[name], y, potentials, order=2, cache=LossCache())
         assert log_z == pytest.approx(terms.log_z, abs=1e-9)
         np.testing.assert_allclose(q, terms.q, atol=1e-9)
-
-
-def test_the_naive_sum_does_not_overflow() -> None:
-    rng = np.random.default_rng(0)
-    y, potentials = rng.integers(0, 3, 6), 300.0 * rng.normal(size=(5, 9))
-    log_z, q = structured.naive_terms(edit_distance(40.0, 100.0, 70.0), y, potentials)
-    terms = gradient_terms(edit_distance(40.0, 100.0, 70.0), y, potentials, order=2)
-    assert log_z == pytest.approx(terms.log_z, rel=1e-12)
-    np.testing.assert_allclose(q, terms.q, atol=1e-9)
-
-
-@pytest.mark.parametrize("loss", [edit_distance(0.7, 0.3, 1.1), smith_waterman(), ngram(3, 0.5)])
-def test_losses_of_many_strings(loss: Any) -> None:
-    rng = np.random.default_rng(1)
-    y, strings = rng.integers(0, 4, 6), rng.integers(0, 4, size=(30, 5))
-    found = structured.ManyLosses(loss, y, 4).of(strings.T)
-    np.testing.assert_allclose(found, [loss_value(loss, x, y, 4) for x in strings], atol=1e-9)
-
-
-def test_units_are_losses_and_lengths() -> None:
-    wanted = STUDY.wanted(seed=3)
-    assert [(u["structured"], u["length"]) for u in wanted] == [(n, k) for n in structured.LOSSES for k in range(2, 31)]
-    assert {(u["trials"], u["max_states"], u["seed"]) for u in wanted} == {(25, structured.MAX_STATES, 3)}
-    assert {u["length"] for u in wanted if u["naive_trials"]} == set(range(2, structured.LONGEST_NAIVE + 1))
-    assert {u["naive_trials"] for u in wanted} == {0, structured.NAIVE_TRIALS}
-    assert max(u["length"] for u in STUDY.wanted(quick=True)) == 30
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ class Curve:
     def load(self) -> tuple[Any, Any, dict[str, Any]]:
         """Rows, labels, and which columns are categorical."""
         from papers import datasets
-        from papers.multi_source_fits import load_sourced
+        from papers.multi_boost import load_sourced
 
         if self.name == "fashion_mnist":
             data = load_sourced(self.name, None)

@@ -133,7 +133,7 @@ def sources() -> None:
     """Q along the first component, the weights of the sources, their losses: Figures 4.3, B.2, B.3 and B.4."""
     from matplotlib.figure import Figure
 
-    from papers.multi_source_fits import load_sourced
+    from papers.multi_boost import load_sourced
     from radboost import MultiSourceBoostClassifier, plot
 
     figure = Figure(figsize=(10.5, 8.6), layout="constrained")

@@ -1,16 +1,18 @@
-"""Figure 6.5 of Storcheus's thesis (2021), run again: the time of one gradient of (6.1) by the length of strings."""
+"""Figure 6.5 of Storcheus's thesis (2021): time of one gradient of (6.1) by the length of strings."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from papers.study import Facts, Study
+from papers.harness import Facts, Outcome, Result, Row, Study, distinct
+from radboost.plot._style import COLOURS, FAINT, pyplot, tidy
 from radboost.structured import (
     EPSILON,
     TROPICAL,
@@ -24,6 +26,9 @@ from radboost.structured import (
 )
 from radboost.structured.graphs import topological_order
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 LOSSES: Mapping[str, StringLoss] = {
     "edit distance": edit_distance(),
     "Smith-Waterman": smith_waterman(),
@@ -35,155 +40,154 @@ MAX_STATES = 20_000
 LONGEST_NAIVE, NAIVE_TRIALS = 7, 3
 BLOCK = 2**16  # strings at a time: what they need stays in the processor's cache
 
-_Answer = TypeVar("_Answer")
+T = TypeVar("T")
+WAYS = {"naive": "all strings", "made": "automaton made", "kept": "automaton kept"}
 
 
 @dataclass(frozen=True)
 class GradientTimes(Study):
     """Every loss at every length: by automata, made for the gradient or kept, and by the sum over all strings."""
 
-    name: str
-    title: str
     lengths: tuple[int, ...] = tuple(range(2, 31))
     quick_lengths: tuple[int, ...] = (2, 4, 6, 8, 12, 20, 30)
-    trials: int = 25
-    quick_trials: int = 2
     longest_naive: int = LONGEST_NAIVE
-    quick_longest_naive: int = 6
     max_states: int = MAX_STATES
 
-    line_by_line = True
-    named_by = "structured"
+    runs = 25
+    quick_runs = 2
+    columns = ("loss", "length", "trials", "made (ms)", "kept (ms)", "naive (ms)", "exact", "states", "error of log Z")
     legend = (
         "made, kept: by automata, the one of the true string being made for the gradient or there already; naive:\n"
         "by the sum over all strings, in NumPy. Means over the trials (25; the thesis has 125), one thread. The naive\n"
         f"sum is made for {NAIVE_TRIALS} of them up to length {LONGEST_NAIVE} (--quick: 6), where it takes seconds;\n"
         "each further symbol takes ten times as long (the thesis ends at 8), and nothing is extrapolated. exact: the\n"
-        f"share of trials in which {MAX_STATES:,} states were enough; in the others states are merged, and log Z is\n"
-        "certain to within the error. Times want an idle machine and --jobs 1; all else is repeatable"
+        f"fraction of trials in which {MAX_STATES:,} states were enough; in the others states are merged, and log Z\n"
+        "is certain to within the error. Times want an idle machine and --jobs 1; all else is repeatable"
     )
 
-    @property
-    def heading(self) -> str:
-        return _line(
-            ("loss", "length", "trials", "made (ms)", "kept (ms)", "naive (ms)", "exact", "states", "error of log Z")
-        )
-
-    def units(self, quick: bool, datasets: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        longest = self.quick_longest_naive if quick else self.longest_naive
-        trials = self.quick_trials if quick else self.trials
+    def units(self, quick: bool, runs: int, chosen: Sequence[str]) -> list[Facts]:
+        longest = self.longest_naive - quick
         return [
             {
                 "structured": name,
                 "length": length,
-                "trials": trials,
-                "naive_trials": min(trials, NAIVE_TRIALS) if length <= longest else 0,
+                "trials": runs,
+                "naive_trials": min(runs, NAIVE_TRIALS) if length <= longest else 0,
                 "max_states": self.max_states,
             }
             for name in LOSSES
             for length in (self.quick_lengths if quick else self.lengths)
         ]
 
-    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
-        return fit_structured_unit(facts, data_dir)
+    def fit(self, facts: Facts, data_dir: str | None) -> Result:
+        """Seconds of each trial by each way, and values that are the same in every run; a list for each."""
+        loss, length = LOSSES[facts["structured"]], facts["length"]
+        max_states = None if loss.is_small else facts["max_states"]  # n-gram losses need no budget
+        exact_values = ("exact", "n_states", "log_z", "log_z_error")
+        result: Result = {name: [] for name in (*WAYS, *exact_values, "naive_log_z")}
+        for trial in range(facts["trials"]):
+            y, potentials = draw(length, facts["seed"], trial)
+            if trial == 0:
+                gradient_terms("hamming", y, potentials, order=ORDER)  # what is made once for all strings of a length
+            kept = LossCache()
+            for how in ("made", "kept"):
+                gradient = partial(gradient_terms, loss, y, potentials, order=ORDER, max_states=max_states, cache=kept)
+                seconds, terms = _timed(gradient)
+                result[how].append(seconds)
+            for name in exact_values:
+                result[name].append(getattr(terms, name))
+            if trial < facts["naive_trials"]:
+                seconds, naive = _timed(partial(naive_terms, loss, y, potentials))
+                result["naive"].append(seconds)
+                result["naive_log_z"].append(naive[0])
+        return result
 
-    def rows(self, outcomes: Sequence[Any]) -> list[str]:
-        lines = []
-        for outcome in outcomes:
-            facts, found = outcome.facts, outcome.result
-            times = [f"{1e3 * np.mean(found[how]):.2f}" if found[how] else "-" for how in ("made", "kept", "naive")]
-            lines.append(
-                _line(
-                    (
-                        facts["structured"],
-                        str(facts["length"]),
-                        str(facts["trials"]),
-                        *times,
-                        f"{np.mean(found['exact']):.0%}",
-                        f"{np.mean(found['n_states']):.0f}",
-                        f"{np.mean(found['log_z_error']):.2g}",
-                    )
-                )
-            )
-        return lines
+    def rows(self, outcomes: Sequence[Outcome]) -> list[Row]:
+        rows: list[Row] = []
+        for one in outcomes:
+            facts, result = one.facts, one.result
+            times = [f"{1e3 * np.mean(result[how]):.2f}" if result[how] else "-" for how in ("made", "kept", "naive")]
+            exact, states, error = (np.mean(result[name]) for name in ("exact", "n_states", "log_z_error"))
+            counts = (facts["structured"], str(facts["length"]), str(facts["trials"]))
+            rows.append([*counts, *times, f"{exact:.0%}", f"{states:.0f}", f"{error:.2g}"])
+        return rows
 
-
-def _line(cells: Sequence[str]) -> str:
-    widths = (8, 8, 12, 12, 12, 8, 9, 16)
-    return f"{cells[0]:<15}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells[1:], widths, strict=True))
+    def draw(self, outcomes: Sequence[Outcome]) -> Figure:
+        """Draw a panel for each loss, seconds against length; rings are lengths at which some trials were pruned."""
+        names = distinct(outcomes, "structured")
+        figure: Figure
+        figure, grid = pyplot().subplots(
+            1, len(names), figsize=(3.6 * len(names), 3.6), layout="constrained", squeeze=False, sharey=True
+        )
+        for name, panel in zip(names, grid.flat, strict=True):
+            for (how, label), color in zip(WAYS.items(), COLOURS, strict=False):
+                shown = [one for one in outcomes if one.facts["structured"] == name and one.result[how]]
+                lengths = np.array([one.facts["length"] for one in shown])
+                seconds = np.array([np.mean(one.result[how]) for one in shown])
+                # The sum over all strings is never pruned.
+                exact = np.array([how == "naive" or all(one.result["exact"]) for one in shown], dtype=bool)
+                panel.plot(lengths, seconds, "-", color=color, linewidth=1.6, label=label)
+                panel.plot(lengths[exact], seconds[exact], "o", color=color, markersize=4)
+                panel.plot(lengths[~exact], seconds[~exact], "o", color=color, fillstyle="none", markersize=6)
+            panel.set_yscale("log")
+            panel.set_title(name, loc="left")
+            panel.set_xlabel("length of strings")
+            tidy(panel)
+        first = grid.flat[0]
+        first.set_ylabel("seconds")
+        handles, labels = first.get_legend_handles_labels()
+        handles += first.plot([], [], "o", color=FAINT, markersize=4)
+        handles += first.plot([], [], "o", color=FAINT, fillstyle="none", markersize=6)
+        labels += ["exact", "pruned, with bounds"]
+        figure.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False)
+        return figure
 
 
 def draw(length: int, seed: int, trial: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """A true string, and w for each of the 100 bigrams: potentials that are the same at each place (section 6.6.1)."""
+    """Draw a true string, and w for each of the 100 bigrams, the same at each position (section 6.6.1)."""
     rng = np.random.default_rng([seed, length, trial])
     y = rng.integers(0, ALPHABET_SIZE, length)
     return y, np.tile(rng.normal(size=ALPHABET_SIZE**ORDER), (length, 1))
 
 
-def fit_structured_unit(facts: dict[str, Any], data_dir: str | None = None) -> dict[str, Any]:
-    """The seconds of each trial by each way, and what was found: the same in every run but for the seconds."""
-    loss, length = LOSSES[facts["structured"]], facts["length"]
-    max_states = None if loss.is_small else facts["max_states"]  # n-gram losses need no budget
-    found: dict[str, list[Any]] = {
-        name: [] for name in ("made", "kept", "naive", "exact", "n_states", "log_z", "log_z_error", "naive_log_z")
-    }
-    for trial in range(facts["trials"]):
-        y, potentials = draw(length, facts["seed"], trial)
-        if trial == 0:
-            gradient_terms("hamming", y, potentials, order=ORDER)  # what is made once for all strings of a length
-        kept = LossCache()
-        for how in ("made", "kept"):
-            seconds, terms = _timed(
-                lambda y=y, potentials=potentials, kept=kept: gradient_terms(  # type: ignore[misc]
-                    loss, y, potentials, order=ORDER, max_states=max_states, cache=kept
-                )
-            )
-            found[how].append(seconds)
-        for name in ("exact", "n_states", "log_z", "log_z_error"):
-            found[name].append(getattr(terms, name))
-        if trial < facts["naive_trials"]:
-            seconds, naive = _timed(lambda y=y, potentials=potentials: naive_terms(loss, y, potentials))  # type: ignore[misc]
-            found["naive"].append(seconds)
-            found["naive_log_z"].append(naive[0])
-    return found
-
-
-def _timed(work: Callable[[], _Answer]) -> tuple[float, _Answer]:
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
     start = time.perf_counter()
-    answer = work()
-    return time.perf_counter() - start, answer
+    result = work()
+    return time.perf_counter() - start, result
 
 
 def naive_terms(
     loss: StringLoss, y: NDArray[np.int64], potentials: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
-    """log Z and Q of order 2 by Grad-Naive, Figure D.1: the sum over all strings, a block of them at a time."""
+    """Compute log Z and Q of order 2 by Grad-Naive, Figure D.1: a sum over all strings, a block of them at a time."""
     length, width = potentials.shape
     size = round(width ** (1.0 / ORDER))
-    losses = _Losses(loss, y, size)
+    losses = ManyLosses(loss, y, size)
     z, q, largest = 0.0, np.zeros_like(potentials), -np.inf
     for first in range(0, size**length, BLOCK):
         rest = np.arange(first, min(first + BLOCK, size**length))
         symbols = np.empty((length, len(rest)), dtype=np.int64)
-        for place in reversed(range(length)):
-            rest, symbols[place] = np.divmod(rest, size)
+        for position in reversed(range(length)):
+            rest, symbols[position] = np.divmod(rest, size)
         bigrams = [symbols[0], *(symbols[:-1] * size + symbols[1:])]
         weights = losses.of(symbols)
-        for line, numbers in zip(potentials, bigrams, strict=True):
-            weights += line[numbers]
+        for potential, numbers in zip(potentials, bigrams, strict=True):
+            weights += potential[numbers]
         # Terms are relative to the largest so far, so that none overflows.
         before, largest = largest, max(largest, float(weights.max()))
         z, q = z * np.exp(before - largest), q * np.exp(before - largest)
-        shares = np.exp(weights - largest)
-        z += shares.sum()
-        for line, numbers in zip(q, bigrams, strict=True):
-            line += np.bincount(numbers, shares, minlength=width)
+        terms = np.exp(weights - largest)
+        z += terms.sum()
+        for counts, numbers in zip(q, bigrams, strict=True):
+            counts += np.bincount(numbers, terms, minlength=width)
     return float(largest + np.log(z)), q / z
 
 
-class _Losses:
-    """The losses of many strings at once, without an automaton that is deterministic: a dynamic programme over the
-    states of Pi_1(U o Y_i), whose entries are the costs of the cheapest paths, or sums of exp(-cost) over all paths.
+class ManyLosses:
+    """Losses of many strings at once, without an automaton that is deterministic.
+
+    A dynamic program over the states of Pi_1(U o Y_i): its entries are the costs of the cheapest paths, or sums of
+    exp(-cost) over all paths.
     """
 
     def __init__(self, loss: StringLoss, y: NDArray[np.int64], alphabet_size: int) -> None:
@@ -202,14 +206,14 @@ class _Losses:
                 entries[arc.input] = self.plus(entries[arc.input], self._entry(arc.weight))
 
     def of(self, symbols: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The losses of strings, which are the columns."""
+        """Losses of the strings in the columns of `symbols`."""
         now: dict[int, Any] = {state: np.full(symbols.shape[1], entry) for state, entry in self.initial.items()}
-        for line in symbols:
+        for symbols_here in symbols:
             self._follow_silent(now)
             then: dict[int, Any] = {}
             for (origin, target), entries in self.arcs.items():
                 if origin in now:
-                    self._add(then, target, self.times(now[origin], entries[line]))
+                    self._add(then, target, self.times(now[origin], entries[symbols_here]))
             now = then
         self._follow_silent(now)
         total: dict[int, Any] = {}
@@ -232,7 +236,7 @@ class _Losses:
 
 
 def _silent(acceptor: Transducer) -> list[tuple[int, int, float]]:
-    """The arcs that read nothing (origin, target, weight), none of them before one that leads to its origin."""
+    """Arcs that read nothing (origin, target, weight), none of them before one that leads to its origin."""
     edges: list[list[tuple[int, float]]] = [[] for _ in range(acceptor.n_states)]
     for arc in acceptor.arcs:
         if arc.input == EPSILON:

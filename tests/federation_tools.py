@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.federated_fits import Memory
+from papers.fed_multi_boost import Memory
 from radboost import MultiSourceBoostClassifier
 from radboost.families import Candidates, stumps_at
 from radboost.federated.answers import Owner, OwnRows

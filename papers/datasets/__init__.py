@@ -1,12 +1,12 @@
-"""The data sets of the papers, by name.
+"""Data sets of the papers, by name.
 
     from papers import datasets
 
     diabetes = datasets.load("diabetes")
     X, y = diabetes.X, diabetes.y
 
-A set is looked for in the folder `data_dir` (or the one that the environment variable RADBOOST_DATA names),
-then in the cache, then on OpenML; what OpenML delivers goes into the cache.
+A set is read from the folder `data_dir` (or the one that the environment variable RADBOOST_DATA names), else from the
+cache, else from OpenML, whose copy goes into the cache.
 """
 
 from papers.datasets._dataset import Dataset, DatasetError

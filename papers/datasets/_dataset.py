@@ -1,4 +1,4 @@
-"""What `papers.datasets.load` returns, and what it raises."""
+"""Result and error of `papers.datasets.load`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 
 class DatasetError(ValueError):
-    """A data set that is unknown, not to be found or damaged; the message says what was tried."""
+    """A data set is unknown, missing or damaged; the message says what was tried."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Dataset:
     """A classification data set, ready for `fit(dataset.X, dataset.y)`.
 
-    X holds numbers only (uint8 for images, float64 otherwise), missing values are NaN; that of texts is sparse. A
-    column of text is kept as the positions of its values in the alphabetical list `categories[column]`. That order
-    means nothing, so `categorical_features` tells which columns these are.
+    X holds numbers only (uint8 for images, float64 otherwise), missing values are NaN; X of texts is sparse. A column
+    of text holds the positions of its values in the alphabetical list `categories[column]`. That order means nothing:
+    `categorical_features` lists such columns.
     """
 
     name: str
@@ -28,19 +28,14 @@ class Dataset:
     y: NDArray[Any]
     feature_names: tuple[str, ...]
     split: NDArray[np.str_] | None
-    """"train" or "test" for every row where the source fixes the parts, otherwise None."""
+    """"train" or "test" for every row, shape (n_rows,); None if the source does not fix the parts."""
     categories: Mapping[str, tuple[str, ...]]
     source: str
-    """The file or the OpenML number the rows came from."""
+    """Path of the file."""
     domains: NDArray[np.str_] | None = None
-    """Where each row comes from, in a set of several sources, otherwise None."""
+    """Source of each row, shape (n_rows,); None for a set of one source."""
 
     @property
     def categorical_features(self) -> tuple[int, ...]:
-        """Which columns of X hold positions in a list of categories."""
+        """Columns of X that hold positions in a list of categories."""
         return tuple(j for j, name in enumerate(self.feature_names) if name in self.categories)
-
-    def __repr__(self) -> str:
-        rows, features = self.X.shape
-        classes = len(np.unique(self.y))
-        return f"Dataset({self.name!r}, {rows} rows, {features} features, {classes} classes, from {self.source})"

@@ -1,22 +1,20 @@
 """Data sets as files: `<name>.csv.gz` for tables, `<name>.npz` for arrays.
 
-A table has one header line, the column `target` last, `split` (train/test) before it where there is one, and
-empty cells for missing values. An archive has `X`, `y` and, where they exist, `names` and `n_train` (how many
-of the first rows are the training part). An archive of texts has `counts`, `indices` and `indptr`, the parts of a
-matrix compressed by rows, `vocabulary` (the bytes of its terms, one per line), `y` and `domain`.
+A table has a header, the column `target` last, `split` (train or test) before it if there is one, and empty cells for
+missing values. An archive has `X`, `y` and, if they exist, `names` and `n_train` (number of first rows that train). An
+archive of texts has a matrix compressed by rows (`counts`, `indices`, `indptr`), its terms (`vocabulary`, bytes
+separated by line ends), `y` and `domain`.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import os
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +26,7 @@ Column = tuple[NDArray[np.float64], tuple[str, ...]]
 
 
 def find(folder: Path, name: str) -> Path | None:
-    """The file of that data set in a folder, if there is one."""
+    """File of a data set in a folder; None if there is none."""
     for suffix in (".csv.gz", ".npz"):
         path = folder / f"{name}{suffix}"
         if path.is_file():
@@ -74,7 +72,7 @@ def _read_table(path: Path, name: str) -> Dataset:
 
 
 def _encode(column: Sequence[str]) -> Column:
-    """Numbers, or the positions of text values in their alphabetical list."""
+    """Numbers, or positions of text values in their alphabetical list."""
     try:
         return np.array([float(cell) if cell else np.nan for cell in column]), ()
     except ValueError:
@@ -133,33 +131,3 @@ def pixel_names(pixels: int) -> tuple[str, ...]:
     if side * side != pixels:
         raise ValueError(f"{pixels} columns without names are no square image")
     return tuple(f"row{r}_column{c}" for r in range(side) for c in range(side))
-
-
-def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write a table so that nobody ever sees half of it."""
-
-    def write(file: IO[bytes]) -> None:
-        with gzip.open(file, "wt", encoding="utf-8", newline="") as text:
-            # gzip.open in a text mode is typed as either kind of file
-            writer = csv.writer(cast("IO[str]", text), lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(rows)
-
-    _replace(path, write)
-
-
-def write_archive(path: Path, **arrays: NDArray[Any]) -> None:
-    """Write an archive so that nobody ever sees half of it."""
-    _replace(path, lambda file: np.savez_compressed(file, allow_pickle=False, **arrays))
-
-
-def _replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

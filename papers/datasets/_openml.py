@@ -1,20 +1,22 @@
-"""Fetch a data set from OpenML and keep it in the cache, in the form that `_files` reads."""
+"""OpenML: fetch a data set and keep it in the cache, in the form that `_files` reads."""
 
 from __future__ import annotations
 
+import csv
+import gzip
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from papers.datasets import _files
 from papers.datasets._dataset import DatasetError
 from papers.datasets._registry import Entry
+from radboost.model_file import replacing
 
 
 def fetch(entry: Entry, cache: Path) -> Path:
-    """Download `entry` and return the cached file."""
+    """Download `entry` and return the cached file, which is whole or not there."""
     from sklearn.datasets import fetch_openml
 
     # liac-arff needs no pandas and codes text columns as positions in `categories`; scikit-learn's own cache
@@ -25,14 +27,19 @@ def fetch(entry: Entry, cache: Path) -> Path:
     names = [str(bunch.feature_names[i]) for i in kept]
     y = np.array([entry.labels.get(str(label), str(label)) for label in bunch.target])
     _check(entry, X, y)
-    if entry.images:
-        path = cache / f"{entry.name}.npz"
-        # OpenML keeps the order of the originals, for both sets: the 60,000 training images come first
-        _files.write_archive(path, X=X.astype(np.uint8), y=y.astype(np.uint8), n_train=np.array(60_000))
-        return path
-    path = cache / f"{entry.name}.csv.gz"
-    cells = [_cells(X[:, j], (bunch.categories or {}).get(name)) for j, name in enumerate(names)]
-    _files.write_table(path, [*names, "target"], zip(*cells, y.tolist(), strict=True))
+    cache.mkdir(parents=True, exist_ok=True)
+    path = cache / entry.file_name
+    with replacing(path) as file:
+        if entry.images:
+            # OpenML keeps the order of the originals, for both sets: the 60,000 training images come first
+            np.savez_compressed(file, X=X.astype(np.uint8), y=y.astype(np.uint8), n_train=np.array(60_000))
+        else:
+            cells = [_cells(X[:, j], (bunch.categories or {}).get(name)) for j, name in enumerate(names)]
+            with gzip.open(file, "wt", encoding="utf-8", newline="") as text:
+                # gzip.open in a text mode is typed as either kind of file
+                writer = csv.writer(cast("IO[str]", text), lineterminator="\n")
+                writer.writerow([*names, "target"])
+                writer.writerows(zip(*cells, y.tolist(), strict=True))
     return path
 
 

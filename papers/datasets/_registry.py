@@ -1,4 +1,4 @@
-"""Which data sets there are: size, OpenML number, other names."""
+"""Registry of data sets: size, OpenML number, other names."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Entry:
     openml: int | None = None
     aliases: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
-    """OpenML's names of the classes, where they differ, and ours."""
+    """OpenML's names of classes that differ from ours, and ours."""
     columns: tuple[str, ...] | None = None
-    """The columns to keep of what OpenML has; None keeps all."""
+    """Columns of OpenML's set to keep; None keeps all."""
     images: bool = False
     """Stored as one NumPy archive of bytes instead of a table of text."""
     texts: bool = False
@@ -34,21 +34,17 @@ class Entry:
     digits: tuple[int, int] | None = None
     """The two digits to take from `mnist`, each cut back to its box of 20 x 20."""
 
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}.npz" if self.images or self.texts else f"{self.name}.csv.gz"
+
 
 # vowel: OpenML spells the eleven words, the files number them.
 _VOWELS = ("hid", "hId", "hEd", "hAd", "hYd", "had", "hOd", "hod", "hUd", "hud", "hed")
 
 _ENTRIES = (
     Entry("breastcancer", 699, 9, 2, "Wisconsin breast cancer, benign or malignant", 15, ("breast-w", "cancer")),
-    Entry(
-        "ionosphere",
-        351,
-        34,
-        2,
-        "radar returns, good or bad",
-        59,
-        labels={"g": "good", "b": "bad"},
-    ),
+    Entry("ionosphere", 351, 34, 2, "radar returns, good or bad", 59, labels={"g": "good", "b": "bad"}),
     Entry("german", 1000, 24, 2, "German credit, the numeric coding", aliases=("german-numeric",)),
     Entry(
         "diabetes",
@@ -63,28 +59,8 @@ _ENTRIES = (
     Entry("sonar", 208, 60, 2, "sonar, mine or rock", 40, labels={"Mine": "M", "Rock": "R"}),
     Entry("ocr17", 2000, 196, 2, "handwritten 1 and 7, 14 x 14, four grey levels"),
     Entry("ocr49", 2000, 196, 2, "handwritten 4 and 9, 14 x 14, four grey levels"),
-    Entry(
-        "mnist17",
-        15170,
-        400,
-        2,
-        "the 1 and 7 of MNIST, 20 x 20",
-        554,
-        ("ocr17-mnist",),
-        images=True,
-        digits=(1, 7),
-    ),
-    Entry(
-        "mnist49",
-        13782,
-        400,
-        2,
-        "the 4 and 9 of MNIST, 20 x 20",
-        554,
-        ("ocr49-mnist",),
-        images=True,
-        digits=(4, 9),
-    ),
+    Entry("mnist17", 15170, 400, 2, "the 1 and 7 of MNIST, 20 x 20", 554, ("ocr17-mnist",), images=True, digits=(1, 7)),
+    Entry("mnist49", 13782, 400, 2, "the 4 and 9 of MNIST, 20 x 20", 554, ("ocr49-mnist",), images=True, digits=(4, 9)),
     Entry("splice", 3175, 60, 2, "DNA, splice junction or not, letters coded 1 to 4"),
     Entry("adult", 48842, 14, 2, "census, income above 50K", 1590),
     Entry("higgs_part", 35298, 28, 2, "a part of higgs", aliases=("higgs-part",)),
@@ -99,13 +75,7 @@ _ENTRIES = (
     Entry("statlog", 2310, 19, 7, "segments of outdoor images", 36, ("segment",)),
     Entry("yeast", 1484, 8, 10, "proteins of yeast", 181),
     Entry(
-        "dna",
-        3186,
-        180,
-        3,
-        "DNA, kind of splice junction, 0/1 coding",
-        40670,
-        labels={"1": "ei", "2": "ie", "3": "n"},
+        "dna", 3186, 180, 3, "DNA, kind of splice junction, 0/1 coding", 40670, labels={"1": "ei", "2": "ie", "3": "n"}
     ),
     Entry(
         "vowel",
@@ -119,18 +89,9 @@ _ENTRIES = (
     ),
     Entry("waveform40", 5000, 40, 3, "waves with noise columns", 60, ("waveform", "waveform-5000")),
     Entry("mnist", 70000, 784, 10, "handwritten digits, 28 x 28", 554, ("mnist_784",), images=True),
-    Entry(
-        "fashion_mnist",
-        70000,
-        784,
-        10,
-        "articles of clothing, 28 x 28",
-        40996,
-        ("fashion-mnist",),
-        images=True,
-    ),
+    Entry("fashion_mnist", 70000, 784, 10, "articles of clothing, 28 x 28", 40996, ("fashion-mnist",), images=True),
     Entry("amazon", 8000, 115700, 2, "reviews of four kinds of products, counts of words and pairs", texts=True),
-    # Targets are numbers: so many different ones.
+    # Targets are numbers; `classes` counts the different ones.
     Entry("housing", 506, 13, 229, "prices of houses in Boston, regression", aliases=("boston",)),
     Entry("ailerons", 13750, 40, 35, "control of an aircraft's ailerons, regression"),
 )
@@ -140,12 +101,12 @@ _ALIASES = {alias: entry.name for entry in _ENTRIES for alias in entry.aliases}
 
 
 def available() -> tuple[str, ...]:
-    """The names that `load` knows."""
+    """Names that `load` knows."""
     return tuple(_BY_NAME)
 
 
 def entry(name: str) -> Entry:
-    """The registry's entry for a name or an alias."""
+    """Entry of the registry for a name or an alias."""
     found = _BY_NAME.get(_ALIASES.get(name, name))
     if found is None:
         raise DatasetError(f"unknown data set {name!r}; known are {', '.join(_BY_NAME)}")

@@ -1,9 +1,8 @@
-"""Where a data set comes from: a folder, the cache, OpenML, in this order."""
+"""Sources of data sets: a folder, the cache, OpenML, in this order."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,24 +18,17 @@ StrPath = str | os.PathLike[str]
 def load(name: str, data_dir: StrPath | None = None) -> Dataset:
     """Load a data set by its name or alias (`papers.datasets.available()` lists the names).
 
-    Looked for in `data_dir` (without it: in the folder named by the environment variable RADBOOST_DATA), then
-    in the cache (RADBOOST_CACHE, or ~/.cache/radboost), then on OpenML, whose copy is then cached.
+    Read from `data_dir` (None: the folder named by the environment variable RADBOOST_DATA), else from the cache
+    (RADBOOST_CACHE, or ~/.cache/radboost), else from OpenML, whose copy is then cached.
     """
     wanted = entry(name)
     if wanted.digits is not None:
         return _two_digits(load("mnist", data_dir), wanted.name, wanted.digits)
-    path = locate(name, data_dir)
-    if path is None:
-        path = _download(wanted, data_dir)
-        return replace(_files.read(path, wanted.name), source=f"OpenML {wanted.openml}")
-    return _files.read(path, wanted.name)
+    return _files.read(locate(name, data_dir) or _download(wanted, data_dir), wanted.name)
 
 
 def locate(name: str, data_dir: StrPath | None = None) -> Path | None:
-    """The local file that `load` would read, None if there is none.
-
-    For `mnist17` and `mnist49`, which are cut out of it, that is the file of `mnist`.
-    """
+    """Local file that `load` would read (`mnist` for the sets cut out of it); None if there is none."""
     wanted = entry(name)
     stem = wanted.name if wanted.digits is None else "mnist"
     for folder in _folders(data_dir):
@@ -69,17 +61,16 @@ def _download(wanted: Entry, data_dir: StrPath | None) -> Path:
         return _openml.fetch(wanted, _cache())
     # whatever goes wrong on the way to OpenML (network, server, parser), the user needs the same advice
     except Exception as error:
-        looked = " and ".join(str(folder) for folder in _folders(data_dir))
+        folders = " and ".join(str(folder) for folder in _folders(data_dir))
         source = "OpenML" if wanted.openml is None else f"OpenML {wanted.openml}"
-        file = f"{wanted.name}.npz" if wanted.images or wanted.texts else f"{wanted.name}.csv.gz"
         raise DatasetError(
-            f"data set {wanted.name!r} not found: no file in {looked}; {source}: {error}. "
-            f"Put {file} into a folder and name that folder by data_dir or RADBOOST_DATA"
+            f"data set {wanted.name!r} not found: no file in {folders}; {source}: {error}. "
+            f"Put {wanted.file_name} into a folder and name that folder by data_dir or RADBOOST_DATA"
         ) from error
 
 
 def _two_digits(mnist: Dataset, name: str, digits: tuple[int, int]) -> Dataset:
-    """The paper's ocr17-mnist and ocr49-mnist: two digits, cut back from 28 x 28 to 20 x 20."""
+    """Two digits of MNIST, cut back from 28 x 28 to 20 x 20 (the paper's ocr17-mnist and ocr49-mnist)."""
     rows = np.isin(mnist.y, digits)
     return Dataset(
         name=name,

@@ -1,17 +1,17 @@
-"""The data of the tasks. A task whose data cannot be had raises `DataMissingError`, and the table says so."""
+"""Data of the tasks. A task without its data raises `MissingError`, and the table says so."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Data = tuple[NDArray[Any], NDArray[np.int64]]
+Matrix = NDArray[Any]
+Labels = NDArray[np.int64]
+Data = tuple[Matrix, Labels]
 
 
-class DataMissingError(RuntimeError):
-    """The data of a task is neither here nor to be had."""
+class MissingError(RuntimeError):
+    """The data or the library of a task is not here."""
 
 
 def synthetic(rows: int, columns: int, seed: int) -> Data:
@@ -35,13 +35,10 @@ def breast_cancer() -> Data:
 def _loaded(name: str) -> Any:
     from papers import datasets
 
-    # A checkout often has the data folder beside it; elsewhere the registry's own search goes on.
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = beside if "RADBOOST_DATA" not in os.environ and beside.is_dir() else None
     try:
-        return datasets.load(name, data_dir=folder)
+        return datasets.load(name)
     except datasets.DatasetError as error:
-        raise DataMissingError(f"{name} is not available: {error}") from error
+        raise MissingError(f"{name} is not available: {error}") from error
 
 
 def real(name: str, rows: int | None = None) -> Data:

@@ -98,7 +98,7 @@ def draw(measured: Errors, rates: Sequence[float], path: Path) -> None:
 
     shown = [name for name in measured if name != "wine"]
     figure = Figure(figsize=(10.5, 4.4), layout="constrained")
-    for panel, name in zip(figure.subplots(1, len(shown)), shown, strict=True):
+    for panel, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         kept = {learner: values for learner, values in measured[name].items() if learner != "HistGradientBoosting"}
         draw_noise_curves(panel, rates, kept)
         panel.set_title(name.replace("_", " "), loc="left")

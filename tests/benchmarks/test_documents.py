@@ -16,7 +16,7 @@ from benchmarks import __main__ as speed
 from benchmarks import examples, wrong_labels
 from benchmarks.accuracy import __main__ as accuracy
 from benchmarks.accuracy.competitors import Competitor
-from benchmarks.competitors import hist_gradient_boosting
+from benchmarks.competitors import random_forest
 from radboost import structured
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,7 +68,7 @@ def test_improbable_labels_are_suspicious() -> None:
 
 def test_wrong_labels_are_counted_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wrong_labels, "SETS", ("breast_cancer", "wine"))
-    quick = Competitor("quick", "scikit-learn", hist_gradient_boosting.classifier, {"max_iter": 10})
+    quick = Competitor("quick", "scikit-learn", random_forest.classifier, {"n_estimators": 10})
     errors = wrong_labels.errors(1, [quick], rates=(0.0, 0.4))
     assert errors["wine"]["quick"].shape == (2, 1)
     assert 0.0 < errors["breast_cancer"]["quick"][0, 0] < errors["breast_cancer"]["quick"][1, 0] < 0.5

@@ -1,4 +1,4 @@
-"""Who gets a loan, when mistakes cost 5 to 1: tables and pictures of docs/case-study.md.
+"""Tables and pictures of docs/case-study.md: who gets a loan, when mistakes cost 5 to 1.
 
     python -m benchmarks.case_study --data-dir DIR --write
 

@@ -15,7 +15,7 @@ class MissingError(RuntimeError):
 
 
 def synthetic(rows: int, columns: int, seed: int) -> Data:
-    """Normal float32 columns; the label follows five of them, with products and noise, so that depth pays."""
+    """Draw normal float32 columns; the label follows five of them, with products and noise, so that depth pays."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rows, columns), dtype=np.float32)
     a, b, c, d, e = (X[:, j] for j in range(5))
@@ -25,7 +25,7 @@ def synthetic(rows: int, columns: int, seed: int) -> Data:
 
 
 def breast_cancer() -> Data:
-    """The 569 x 30 set that comes with scikit-learn."""
+    """Load the 569 x 30 set that comes with scikit-learn."""
     from sklearn.datasets import load_breast_cancer
 
     X, y = load_breast_cancer(return_X_y=True)
@@ -42,27 +42,27 @@ def _loaded(name: str) -> Any:
 
 
 def real(name: str, rows: int | None = None) -> Data:
-    """A set of RadBoost's registry, labels 0, 1, ..., its first rows only when told how many."""
+    """Read a set of the papers, labels 0, 1, ...; with `rows` its first rows only."""
     loaded = _loaded(name)
     X = np.ascontiguousarray(loaded.X, dtype=np.float32)[:rows]
     return X, np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[:rows]
 
 
 def amazon() -> tuple[Any, NDArray[np.int64]]:
-    """Counts of words and pairs of words in reviews of books, DVDs and electronics, compressed by rows."""
+    """Read counts of words and pairs of words in reviews of books, DVDs and electronics, compressed by rows."""
     loaded = _loaded("amazon")
     kept = np.isin(loaded.domains, ["books", "dvd", "electronics"])
     return loaded.X[kept], np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[kept]
 
 
 def first_rows(data: Data, rows: int) -> Data:
-    """The first rows, their labels without gaps."""
+    """Take the first rows, their labels without gaps."""
     X, y = data
     return X[:rows], np.unique(y[:rows], return_inverse=True)[1]
 
 
 def parted(data: Data, every: int) -> tuple[Data, Data]:
-    """Training and test rows: one row of so many is kept for testing."""
+    """Divide into training and test rows, of which one row of `every` tests."""
     X, y = data
     test = np.arange(len(y)) % every == 0
     return (X[~test], y[~test]), (X[test], y[test])

@@ -66,7 +66,7 @@ class OtherLoad:
 
     @property
     def idle(self) -> bool | None:
-        """Whether the rest of the machine was at rest; None where that is not known."""
+        """Idleness of the rest of the machine; None where that is not known."""
         return None if self.fraction is None else self.fraction < IDLE_BELOW
 
     def sentence(self) -> str:

@@ -22,7 +22,7 @@ COLORS = {
     "RGB, 1 candidate": "#7a1016",
     "XGBoost": "#3b6fb6",
     "LightGBM": "#3fa65a",
-    "LightGBM quantised": "#9fd6ac",
+    "LightGBM quantized": "#9fd6ac",
     "HistGradientBoosting": "#8a6fb0",
     "CatBoost": "#c9a227",
 }

@@ -30,7 +30,7 @@ COLUMNS = (
     "RGB, 1 candidate",
     "XGBoost",
     "LightGBM",
-    "LightGBM quantised",
+    "LightGBM quantized",
     "HistGradientBoosting",
     "CatBoost",
 )

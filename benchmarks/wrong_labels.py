@@ -122,8 +122,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(by_rate("mean test error, by wrong labels", RATES, everywhere, 3))
     for name, of_set in measured.items():
         print("\n" + by_rate(name, RATES, {learner: values.mean(axis=1) for learner, values in of_set.items()}, 3))
-    shares = hits(max(1, given.repeats // 2))
-    print("\n" + by_rate("wrong labels among the suspects", FINDING_RATES, shares, 2))
+    detected = hits(max(1, given.repeats // 2))
+    print("\n" + by_rate("wrong labels among the suspects", FINDING_RATES, detected, 2))
 
 
 if __name__ == "__main__":

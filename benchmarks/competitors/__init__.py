@@ -4,7 +4,7 @@ from benchmarks.competitors.adaboost import AdaBoost
 from benchmarks.competitors.base import Competitor, is_installed
 from benchmarks.competitors.catboost import CatBoost
 from benchmarks.competitors.hist_gradient_boosting import HistGradientBoosting
-from benchmarks.competitors.lightgbm import LightGBM, LightGBMQuantised
+from benchmarks.competitors.lightgbm import LightGBM, LightGBMQuantized
 from benchmarks.competitors.radboost import RadBoostDefault, RadBoostEdge, RadBoostGini
 from benchmarks.competitors.rgb import RGB, RGBSevenCandidates
 from benchmarks.competitors.xgboost import XGBoost
@@ -17,7 +17,7 @@ ALL: tuple[Competitor, ...] = (
     RGBSevenCandidates(),
     XGBoost(),
     LightGBM(),
-    LightGBMQuantised(),
+    LightGBMQuantized(),
     HistGradientBoosting(),
     CatBoost(),
     AdaBoost(),

@@ -13,7 +13,7 @@ from benchmarks.settings import Settings
 
 
 def is_installed(package: str) -> bool:
-    """Whether pip knows this package."""
+    """Return whether pip knows this package."""
     try:
         version(package)
     except PackageNotFoundError:

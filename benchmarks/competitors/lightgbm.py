@@ -1,4 +1,4 @@
-"""LightGBM, with float and with quantised gradients, and on Dask."""
+"""LightGBM, with float and with quantized gradients, and on Dask."""
 
 from typing import Any, ClassVar
 
@@ -72,8 +72,8 @@ class LightGBM(Competitor):
         return int(model.booster_.current_iteration())
 
 
-class LightGBMQuantised(LightGBM):
+class LightGBMQuantized(LightGBM):
     """Gradients rounded to a few bits: its fastest training."""
 
-    name = "LightGBM quantised"
+    name = "LightGBM quantized"
     options: ClassVar[dict[str, Any]] = {"use_quantized_grad": True}

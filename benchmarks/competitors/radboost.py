@@ -52,7 +52,7 @@ class RadBoostEdge(RadBoostDefault):
 
 
 class RadBoostGini(RadBoostEdge):
-    """The same search with splits by weighted impurity."""
+    """Every row, column and threshold in every round; splits by weighted impurity."""
 
     name = "RadBoost gini"
     criterion = "gini"

@@ -6,7 +6,7 @@ from benchmarks.results import Result
 from benchmarks.settings import Settings, Sizes
 from benchmarks.timing import time_fits
 
-NAMES = ("RGB, 1 candidate", "RGB, 7 candidates", "XGBoost", "LightGBM", "LightGBM quantised", "HistGradientBoosting")
+NAMES = ("RGB, 1 candidate", "RGB, 7 candidates", "XGBoost", "LightGBM", "LightGBM quantized", "HistGradientBoosting")
 
 
 def run(sizes: Sizes) -> Result:

@@ -42,17 +42,21 @@ def _loaded(name: str) -> Any:
 
 
 def real(name: str, rows: int | None = None) -> Data:
-    """Read a set of the papers, labels 0, 1, ...; with `rows` its first rows only."""
+    """Read a set of the papers, labels 0, 1, ...; with `rows` at most that many of them, evenly spaced."""
     loaded = _loaded(name)
-    X = np.ascontiguousarray(loaded.X, dtype=np.float32)[:rows]
-    return X, np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[:rows]
+    return _spaced(np.ascontiguousarray(loaded.X, dtype=np.float32), loaded.y, rows)
 
 
-def amazon() -> tuple[Any, NDArray[np.int64]]:
+def amazon(rows: int | None = None) -> Data:
     """Read counts of words and pairs of words in reviews of books, DVDs and electronics, compressed by rows."""
     loaded = _loaded("amazon")
     kept = np.isin(loaded.domains, ["books", "dvd", "electronics"])
-    return loaded.X[kept], np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[kept]
+    return _spaced(loaded.X[kept], loaded.y[kept], rows)
+
+
+def _spaced(X: Matrix, y: NDArray[Any], rows: int | None) -> Data:
+    step = 1 if rows is None else -(-len(y) // rows)
+    return X[::step], np.unique(y, return_inverse=True)[1].astype(np.int64)[::step]
 
 
 def first_rows(data: Data, rows: int) -> Data:

@@ -40,6 +40,23 @@ def race(competitors: Iterable[Competitor], repeats: int, work: Callable[[Compet
     return best
 
 
+def seconds_per_round(
+    fits: Mapping[str, Callable[[int], object]], ends: tuple[int, int], repeats: int
+) -> dict[str, float]:
+    """Divide the difference of long and short fits, each the best of those in turns, by the rounds between.
+
+    `fits` are functions of the number of rounds, by name. Work done once cancels.
+    """
+    best: dict[tuple[str, int], float] = {}
+    for _ in range(repeats):
+        for name, fit in fits.items():
+            for rounds in ends:
+                taken = seconds(lambda n=rounds, f=fit: f(n))  # type: ignore[misc]
+                best[name, rounds] = min(best.get((name, rounds), float("inf")), taken)
+    few, many = ends
+    return {name: (best[name, many] - best[name, few]) / (many - few) for name in fits}
+
+
 def time_fits(
     field: Sequence[Competitor],
     train: Data,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,11 +19,13 @@ from benchmarks.data import Data, MissingError
 from benchmarks.results import Result, Row
 from benchmarks.settings import Settings, Sizes
 from benchmarks.tasks.memory import store
-from benchmarks.timing import seconds
+from benchmarks.timing import seconds_per_round
 
 WORKERS = 2
 OURS = "RadBoost gini"
 NAMES = (OURS, "XGBoost", "LightGBM")
+ALONE = "one process"
+DEPTH = 6
 
 
 def run(sizes: Sizes) -> Result:
@@ -30,37 +33,30 @@ def run(sizes: Sizes) -> Result:
     if not is_installed("distributed"):
         raise MissingError("Dask is not installed: pip install 'radboost[dask]'")
     train = data.synthetic(sizes.large_rows, sizes.large_columns, seed=1)
-    field = installed(*NAMES)
+    models: dict[str, Any] = {}
     with TemporaryDirectory() as folder, local_workers() as client:
         store(Path(folder), train)
         X, y = on_workers(client, folder)
-        alone = next(one for one in field if one.ours)
-        fits: dict[str, Callable[[Settings], Any]] = {
-            "RadBoost, one process": lambda settings: alone.fit(*train, settings),
-            **{f"{one.name}, Dask": _on_dask(one, client, X, y) for one in field},
-        }
-        rows = [measure(name, fit, sizes) for name, fit in fits.items()]
+
+        def fit_alone(rounds: int) -> None:
+            models[ALONE] = installed(OURS)[0].fit(*train, Settings(rounds, DEPTH, threads=WORKERS))
+
+        def fit(competitor: Any, rounds: int) -> None:
+            models[competitor.name] = competitor.fit_on_dask(client, X, y, Settings(rounds, DEPTH, threads=1))
+
+        fits: dict[str, Callable[[int], None]] = {ALONE: fit_alone}
+        fits |= {one.name: partial(fit, one) for one in installed(*NAMES)}
+        for one in fits.values():
+            one(1)  # loads the code of a library, on the workers too
+        measured = seconds_per_round(fits, sizes.slope, sizes.repeats)
     return Result(
-        title=f"Fit {sizes.large_rows:,} x {sizes.large_columns}, depth 6, {WORKERS} Dask workers of one thread",
+        title=f"Fit {sizes.large_rows:,} x {sizes.large_columns}, depth {DEPTH}, {WORKERS} Dask workers of one thread",
         unit="s per round",
-        rows=rows,
+        rows=[
+            Row(name, figure, ours=name in (ALONE, OURS), note=traffic(models[name]))
+            for name, figure in measured.items()
+        ],
     )
-
-
-def _on_dask(competitor: Any, client: Any, X: Any, y: Any) -> Callable[[Settings], Any]:
-    return lambda settings: competitor.fit_on_dask(client, X, y, settings)
-
-
-def measure(name: str, fit: Callable[[Settings], Any], sizes: Sizes) -> Row:
-    """Divide the difference of a long and a short fit by the rounds between."""
-    fit(Settings(1, depth=6))  # loads the code of a library, on the workers too
-    models: list[Any] = []
-    best = []
-    for rounds in sizes.slope:
-        settings = Settings(rounds, depth=6, threads=WORKERS if name.endswith("process") else 1)
-        best.append(min(seconds(lambda s=settings: models.append(fit(s))) for _ in range(sizes.repeats)))  # type: ignore[misc]
-    few, many = sizes.slope
-    return Row(name, (best[1] - best[0]) / (many - few), ours=name.startswith("RadBoost"), note=traffic(models[-1]))
 
 
 def traffic(model: Any) -> str:

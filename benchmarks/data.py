@@ -1,21 +1,21 @@
-"""The data of the tasks. A task whose data cannot be had raises `DataMissingError`, and the table says so."""
+"""Data of the tasks. A task without its data raises `MissingError`, and the table says so."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Data = tuple[NDArray[Any], NDArray[np.int64]]
+Matrix = NDArray[Any]
+Labels = NDArray[np.int64]
+Data = tuple[Matrix, Labels]
 
 
-class DataMissingError(RuntimeError):
-    """The data of a task is neither here nor to be had."""
+class MissingError(RuntimeError):
+    """The data or the library of a task is not here."""
 
 
 def synthetic(rows: int, columns: int, seed: int) -> Data:
-    """Normal float32 columns; the label follows five of them, with products and noise, so that depth pays."""
+    """Draw normal float32 columns; the label follows five of them, with products and noise, so that depth pays."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rows, columns), dtype=np.float32)
     a, b, c, d, e = (X[:, j] for j in range(5))
@@ -25,7 +25,7 @@ def synthetic(rows: int, columns: int, seed: int) -> Data:
 
 
 def breast_cancer() -> Data:
-    """The 569 x 30 set that comes with scikit-learn."""
+    """Load the 569 x 30 set that comes with scikit-learn."""
     from sklearn.datasets import load_breast_cancer
 
     X, y = load_breast_cancer(return_X_y=True)
@@ -35,37 +35,38 @@ def breast_cancer() -> Data:
 def _loaded(name: str) -> Any:
     from papers import datasets
 
-    # A checkout often has the data folder beside it; elsewhere the registry's own search goes on.
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = beside if "RADBOOST_DATA" not in os.environ and beside.is_dir() else None
     try:
-        return datasets.load(name, data_dir=folder)
+        return datasets.load(name)
     except datasets.DatasetError as error:
-        raise DataMissingError(f"{name} is not available: {error}") from error
+        raise MissingError(f"{name} is not available: {error}") from error
 
 
 def real(name: str, rows: int | None = None) -> Data:
-    """A set of RadBoost's registry, labels 0, 1, ..., its first rows only when told how many."""
+    """Read a set of the papers, labels 0, 1, ...; with `rows` at most that many of them, evenly spaced."""
     loaded = _loaded(name)
-    X = np.ascontiguousarray(loaded.X, dtype=np.float32)[:rows]
-    return X, np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[:rows]
+    return _spaced(np.ascontiguousarray(loaded.X, dtype=np.float32), loaded.y, rows)
 
 
-def amazon() -> tuple[Any, NDArray[np.int64]]:
-    """Counts of words and pairs of words in reviews of books, DVDs and electronics, compressed by rows."""
+def amazon(rows: int | None = None) -> Data:
+    """Read counts of words and pairs of words in reviews of books, DVDs and electronics, compressed by rows."""
     loaded = _loaded("amazon")
     kept = np.isin(loaded.domains, ["books", "dvd", "electronics"])
-    return loaded.X[kept], np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[kept]
+    return _spaced(loaded.X[kept], loaded.y[kept], rows)
+
+
+def _spaced(X: Matrix, y: NDArray[Any], rows: int | None) -> Data:
+    step = 1 if rows is None else -(-len(y) // rows)
+    return X[::step], np.unique(y, return_inverse=True)[1].astype(np.int64)[::step]
 
 
 def first_rows(data: Data, rows: int) -> Data:
-    """The first rows, their labels without gaps."""
+    """Take the first rows, their labels without gaps."""
     X, y = data
     return X[:rows], np.unique(y[:rows], return_inverse=True)[1]
 
 
 def parted(data: Data, every: int) -> tuple[Data, Data]:
-    """Training and test rows: one row of so many is kept for testing."""
+    """Divide into training and test rows, of which one row of `every` tests."""
     X, y = data
     test = np.arange(len(y)) % every == 0
     return (X[~test], y[~test]), (X[test], y[test])

@@ -1,4 +1,4 @@
-"""What the figures were measured on, and whether the machine had anything else to do."""
+"""The machine that measures, and whether it has anything else to do."""
 
 import os
 import platform
@@ -7,12 +7,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
+from benchmarks.competitors import is_installed
+
 IDLE_BELOW = 0.05
 PACKAGES = ("radboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "catboost")
 
 
 def cpu_name() -> str:
-    """The processor's name as the system tells it."""
+    """Return the processor's name as the system reports it."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():
@@ -21,14 +23,14 @@ def cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def description() -> dict[str, str]:
-    """Processor, cores, Python and the versions of the libraries compared."""
-    facts = {"processor": f"{cpu_name()}, {os.cpu_count()} cores", "python": platform.python_version()}
-    return facts | {package: version(package) for package in PACKAGES}
+def description() -> list[str]:
+    """List processor, cores, Python and the versions of the libraries that are installed."""
+    versions = [f"{package} {version(package)}" for package in PACKAGES if is_installed(package)]
+    return [f"{cpu_name()}, {os.cpu_count()} cores", f"python {platform.python_version()}", *versions]
 
 
 def _busy_seconds() -> float | None:
-    """CPU seconds spent by all processes since the machine started; None where the system does not tell."""
+    """CPU seconds spent by all processes since the machine started; None where the system does not say."""
     stat = Path("/proc/stat")
     if not stat.exists():
         return None
@@ -42,13 +44,13 @@ def _own_seconds() -> float:
 
 
 class OtherLoad:
-    """Measures, over a `with` block, the share of all cores that other processes used.
+    """Fraction of all cores that other processes used during a `with` block.
 
     Under other load the waiting threads of OpenMP libraries slow them down several times over, so ratios
     taken then are wrong, and wrong in our favour.
     """
 
-    share: float | None = None
+    fraction: float | None = None
 
     def __enter__(self) -> Self:
         self._start = (time.perf_counter(), _busy_seconds(), _own_seconds())
@@ -60,23 +62,23 @@ class OtherLoad:
         if busy is None or busy_now is None:
             return
         others = (busy_now - busy) - (_own_seconds() - own)
-        self.share = max(0.0, others / (time.perf_counter() - start) / (os.cpu_count() or 1))
+        self.fraction = max(0.0, others / (time.perf_counter() - start) / (os.cpu_count() or 1))
 
     @property
     def idle(self) -> bool | None:
-        """Whether the rest of the machine was at rest; None where that is not known."""
-        return None if self.share is None else self.share < IDLE_BELOW
+        """Idleness of the rest of the machine; None where that is not known."""
+        return None if self.fraction is None else self.fraction < IDLE_BELOW
 
     def sentence(self) -> str:
-        """The finding in words."""
-        if self.share is None:
+        """Return the measurement in words."""
+        if self.fraction is None:
             return "other load unknown on this system"
         state = "idle otherwise" if self.idle else "NOT idle: do not quote these figures"
-        return f"other processes used {self.share:.0%} of the cores, {state}; load average {os.getloadavg()[0]:.2f}"
+        return f"other processes used {self.fraction:.0%} of the cores, {state}; load average {os.getloadavg()[0]:.2f}"
 
 
-def look_around(seconds: float = 2.0) -> OtherLoad:
-    """Watch the machine for a moment without using it."""
+def observe(seconds: float = 2.0) -> OtherLoad:
+    """Measure the load of the machine for a moment without using it."""
     with OtherLoad() as load:
         time.sleep(seconds)
     return load

@@ -1,57 +1,54 @@
-"""What a task reports."""
+"""Results of a task, and the file that keeps them."""
 
+from __future__ import annotations
+
+import json
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Row:
-    """One competitor in one task; `figure` is what ratios are taken of, NaN when there is none."""
+    """One competitor in one task."""
 
     competitor: str
-    figure: float
+    figure: float  # ratios are taken of it; NaN for none
     ours: bool = False
-    error: float | None = None
+    error: float | None = None  # on rows that the fit has not seen
     trees: int | None = None
     note: str = ""
-    runs: list[float] = field(default_factory=list)
-
-
-FASTEST = "the fastest other"
-
-
-@dataclass(frozen=True)
-class Target:
-    """A promise: the figure of `ours` is at most `ratio` times that of `peer`, which may be `FASTEST`."""
-
-    ours: str
-    peer: str
-    ratio: float
 
 
 @dataclass(frozen=True)
 class Result:
-    """A task's table."""
+    """Table of one task."""
 
-    task: str
     title: str
     unit: str
-    rows: list[Row]
-    targets: list[Target] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     note: str = ""
-    other_load: str = ""
+    other_load: str = ""  # of the machine meanwhile
 
-    def figure(self, competitor: str) -> float:
-        """The figure of a competitor."""
-        return next(row.figure for row in self.rows if row.competitor == competitor)
 
-    def peer(self, target: Target) -> str:
-        """The competitor that a target is about."""
-        if target.peer != FASTEST:
-            return target.peer
-        others = [row for row in self.rows if not row.ours and not math.isnan(row.figure)]
-        return min(others, key=lambda row: row.figure).competitor
+def store(path: Path, results: Mapping[str, Result]) -> None:
+    """Write results by task as JSON, NaN as null."""
 
-    def ratio(self, target: Target) -> float:
-        """What a target bounds; NaN where a figure is missing."""
-        return self.figure(target.ours) / self.figure(self.peer(target))
+    def without_nan(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in fields}
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tables = {task: asdict(result, dict_factory=without_nan) for task, result in results.items()}
+    path.write_text(json.dumps(tables, indent=1))
+
+
+def load(path: Path) -> dict[str, Result]:
+    """Read results by task; a missing file has none."""
+    tables = json.loads(path.read_text()) if path.exists() else {}
+    return {task: Result(**fields | {"rows": [_row(row) for row in fields["rows"]]}) for task, fields in tables.items()}
+
+
+def _row(fields: dict[str, Any]) -> Row:
+    return Row(**fields | {"figure": math.nan if fields["figure"] is None else fields["figure"]})

@@ -1,145 +1,129 @@
-"""Command line of the accuracy experiment."""
+"""Command line of the accuracy benchmarks."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.accuracy import __doc__ as about
-from benchmarks.accuracy.competitors import MAKERS, Competitor, candidate, ours, peers, tuned_ours, tuned_peers
-from benchmarks.accuracy.picture import draw_ranks
-from benchmarks.accuracy.runner import Results, run_in_order
-from benchmarks.accuracy.tables import MEASURES, gains, leads, mean_ranks, mean_ranks_by_turn, summary, table
-from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks, tuned_tasks
+from benchmarks.accuracy.competitors import MAKERS, Competitor, candidate, ours, peers, tuned
+from benchmarks.accuracy.noise import draw_noise, errors_of, noise_table
+from benchmarks.accuracy.ranks import draw_ranks
+from benchmarks.accuracy.regression import regression_table
+from benchmarks.accuracy.runner import Results, run
+from benchmarks.accuracy.tables import MEASURES, by_set, leads, mean_ranks, summary
+from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, Task, all_tasks, tuned_tasks
+from benchmarks.competitors import is_installed
 
-#: suite -> its results that the documents show; a run goes on with them as --results where libraries are the same
-PUBLISHED = {"tuned": Path(__file__).parent / "published" / "tuned.jsonl"}
+#: fits of the suite tuned that docs/tuning.md shows
+PUBLISHED = Path(__file__).parent / "published" / "tuned.jsonl"
 
 
-def _parser() -> argparse.ArgumentParser:
+def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(
-        "python -m benchmarks.accuracy",
-        description=about,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "python -m benchmarks.accuracy", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
     parser.add_argument("--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results")
-    parser.add_argument("--suite", choices=SUITES, default="two", help="which sets: see above (default: two)")
-    parser.add_argument(
-        "--budget", type=float, default=60.0, help="suite tuned: processor seconds of a fit (default: 60)"
-    )
-    parser.add_argument(
-        "--defaults",
-        type=Path,
-        help="suite tuned: kept results of the suites two and many, to say what tuning is worth",
-    )
+    parser.add_argument("--suite", choices=(*SUITES, "regression"), default="two", help="see above (default: two)")
     parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
     parser.add_argument(
-        "--seeds",
-        type=int,
-        nargs="+",
-        default=list(SEEDS),
-        help="draws of the rows; suite tuned: folds or draws (default: 0 1 2)",
+        "--seeds", type=int, nargs="+", default=list(SEEDS), help="draws of the rows; tuned: folds or draws"
     )
+    parser.add_argument("--rates", type=float, nargs="+", help="test errors at these fractions of wrong labels")
     parser.add_argument("--mixed", action="store_true", help="suite softmax: draw new parts of the given sizes")
+    parser.add_argument("--budget", type=float, default=60.0, help="suite tuned: processor seconds of a fit (60)")
     parser.add_argument("--only", help="competitors to run and show, separated by commas (default: all)")
     parser.add_argument(
         "--candidate",
         action="append",
         default=[],
         metavar="NAME=JSON",
-        help="one more DeepBoostClassifier (softmax: SoftmaxBoostClassifier) with these parameters (may be repeated); "
-        '"of": "RGB", "DeepBoost" or "SoftmaxBoost" among them names another estimator',
+        help='another estimator with these parameters; "of" among them is one of: ' + ", ".join(MAKERS),
     )
-    parser.add_argument("--candidates", type=Path, help="the same from a file: one object {name: parameters}")
-    parser.add_argument("--tag", default="", help="change it when the engine changed: old results then do not count")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time, each with one thread (default: 2)")
-    parser.add_argument(
-        "--copies", action="store_true", help="print the share of copies among the rows of each set and fit nothing"
-    )
-    parser.add_argument("--show", action="store_true", help="print the table of what is there and fit nothing")
-    parser.add_argument(
-        "--published",
-        action="store_true",
-        help="suite tuned: the same of the results that come with the project, whatever libraries are installed",
-    )
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the mean ranks, too")
-    return parser
+    parser.add_argument("--show", action="store_true", help="fit nothing")
+    parser.add_argument("--published", action="store_true", help="suite tuned: show the fits of docs/tuning.md")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the mean ranks, or the errors by rate")
+    options = parser.parse_args(argv)
+    known = SUITES.get(options.suite, ())
+    options.names = known if options.datasets is None else tuple(options.datasets.split(","))
+    if unknown := set(options.names) - set(known):
+        parser.error(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
+    if options.mixed and options.suite != "softmax":
+        parser.error("--mixed is for the sets with given parts, --suite softmax")
+    if options.published and options.suite != "tuned":
+        parser.error("--published is for --suite tuned")
+    return options
 
 
-def _competitors(arguments: argparse.Namespace) -> list[Competitor]:
-    candidates: dict[str, dict[str, Any]] = {}
-    if arguments.candidates:
-        candidates |= json.loads(arguments.candidates.read_text())
-    for text in arguments.candidate:
+def competitors_of(options: argparse.Namespace) -> list[Competitor]:
+    """List the competitors that are wanted and whose libraries are installed; the others get a line."""
+    candidates = {}
+    for text in options.candidate:
         name, _, parameters = text.partition("=")
         candidates[name] = json.loads(parameters)
     if unknown := {str(given["of"]) for given in candidates.values() if "of" in given} - set(MAKERS):
         sys.exit(f'unknown "of": {", ".join(sorted(unknown))}; known are {", ".join(MAKERS)}')
-    if arguments.suite == "tuned":
-        everyone = [*tuned_ours(arguments.budget, arguments.tag), *tuned_peers(arguments.budget)]
-        return _wanted(everyone, arguments.only)
-    usual = "SoftmaxBoost" if arguments.suite == "softmax" else "DeepBoost"
-    everyone = [
-        *ours(arguments.suite, arguments.tag),
-        *(candidate(name, usual, given, arguments.tag) for name, given in candidates.items()),
-        *peers(arguments.suite),
-    ]
-    return _wanted(everyone, arguments.only and ",".join([arguments.only, *candidates]))
-
-
-def _wanted(everyone: list[Competitor], names: str | None) -> list[Competitor]:
-    if names is None:
+    usual = "SoftmaxBoost" if options.suite == "softmax" else "DeepBoost"
+    others = [candidate(name, usual, given) for name, given in candidates.items()]
+    everyone = [*ours(options.suite), *others, *peers(options.suite)]
+    if options.suite == "tuned":
+        everyone = tuned(options.budget)
+    names = [one.name for one in everyone]
+    wanted = {*options.only.split(","), *candidates} if options.only else set(names)
+    if unknown := wanted - set(names):
+        sys.exit(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(names)}")
+    everyone = [one for one in everyone if one.name in wanted]
+    if options.published:
         return everyone
-    wanted = names.split(",")
-    if unknown := set(wanted) - {competitor.name for competitor in everyone}:
-        sys.exit(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(c.name for c in everyone)}")
-    return [competitor for competitor in everyone if competitor.name in wanted]
+    for one in everyone:
+        if not is_installed(one.library):
+            print(f"{one.name} is left out: {one.library} is not installed (radboost[bench] has it)", file=sys.stderr)
+    return [one for one in everyone if is_installed(one.library)]
 
 
-def main() -> None:
-    """Run what is missing, then print the table."""
-    arguments = _parser().parse_args()
-    known = SUITES[arguments.suite]
-    names = known if arguments.datasets is None else tuple(arguments.datasets.split(","))
-    if unknown := set(names) - set(known):
-        sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
-    if arguments.mixed and arguments.suite != "softmax":
-        sys.exit("--mixed is for the sets with given parts, --suite softmax")
-    if arguments.defaults is not None and (arguments.suite != "tuned" or not arguments.defaults.is_file()):
-        sys.exit("--defaults is a file of kept results, for --suite tuned: run --suite two and --suite many first")
-    if arguments.published and arguments.suite not in PUBLISHED:
-        sys.exit(f"--published: results come with the project of --suite {', '.join(PUBLISHED)} alone")
-    parts = {"softmax": MIXED if arguments.mixed else GIVEN, "large": WHOLE}.get(arguments.suite)
-    tuned = arguments.suite == "tuned"
-    tasks = tuned_tasks(names, arguments.seeds) if tuned else all_tasks(names, arguments.seeds, parts=parts)
-    if arguments.copies:
-        source = Source(arguments.data_dir)
-        first = {task.dataset: task for task in reversed(tasks)}
-        print("\n".join(f"{name}: {source.copies(first[name]):.3f}" for name in names))
+def tasks_of(options: argparse.Namespace) -> list[Task]:
+    """List the tasks in the order of their fits."""
+    if options.suite == "tuned":  # takes hours: turn by turn and set by set, so that it can be read before it ends
+        return [task for turn in options.seeds for name in options.names for task in tuned_tasks([name], [turn])]
+    parts = {"softmax": MIXED if options.mixed else GIVEN, "large": WHOLE}.get(options.suite)
+    noises = {} if options.rates is None else {"noises": options.rates}
+    return all_tasks(options.names, options.seeds, parts=parts, **noises)
+
+
+def tables(options: argparse.Namespace, competitors: list[Competitor], tasks: list[Task], results: Results) -> str:
+    """Make the tables of a suite, and its picture where one is asked for."""
+    if options.rates is not None:
+        errors = errors_of(competitors, tasks, results, options.rates)
+        if options.picture is not None:
+            draw_noise(errors, options.rates, options.picture)
+        return noise_table(errors, options.rates)
+    if options.picture is not None:
+        draw_ranks(competitors, tasks, results, options.picture)
+    shown = [show(competitors, tasks, results) for show in (mean_ranks, leads, summary)]
+    return "\n\n".join([*shown, *(by_set(competitors, tasks, results, measure) for measure in MEASURES)])
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run what is missing, then print the tables."""
+    options = arguments(argv)
+    if options.suite == "regression":
+        print(regression_table(Path(options.data_dir or os.environ.get("RADBOOST_DATA", "."))))
         return
-    kept = PUBLISHED[arguments.suite] if arguments.published else arguments.results
-    competitors, results = _competitors(arguments), Results(kept, by_name=arguments.published)
-    if not (arguments.show or arguments.published):
-        source = Source(arguments.data_dir)
-        # a tuned table takes hours: set by set, so that it can be read before it is complete
-        parts_of_table = [tuned_tasks([n], [turn]) for turn in arguments.seeds for n in names] if tuned else [tasks]
-        wanted = [(who, task) for part in parts_of_table for who in competitors for task in part]
-        run_in_order(wanted, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
-    tables = [show(competitors, tasks, results) for show in (mean_ranks, leads, summary)]
-    if tuned:
-        turns = {turn: tuned_tasks(names, [turn]) for turn in arguments.seeds}
-        tables.insert(2, mean_ranks_by_turn(competitors, turns, results))
-    if arguments.defaults is not None:
-        tables.append(gains(competitors, tasks, results, Results(arguments.defaults)))
-    tables += [table(competitors, tasks, results, measure) for measure in MEASURES]
-    print("\n\n".join(tables))
-    if arguments.picture is not None:
-        draw_ranks(competitors, tasks, results, arguments.picture)
-        print(f"drawn: {arguments.picture}", file=sys.stderr)
+    competitors, tasks = competitors_of(options), tasks_of(options)
+    results = Results(PUBLISHED if options.published else options.results, by_name=options.published)
+    if not (options.show or options.published):
+        by_task = options.suite == "tuned"
+        wanted = [(one, task) for task in tasks for one in competitors]
+        wanted = wanted if by_task else [(one, task) for one in competitors for task in tasks]
+        run(wanted, results, Source(options.data_dir), options.jobs, lambda text: print(text, file=sys.stderr))
+    print(tables(options, competitors, tasks, results))
 
 
 if __name__ == "__main__":

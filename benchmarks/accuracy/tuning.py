@@ -1,8 +1,8 @@
-"""Everybody tuned for the same time: the other libraries by Optuna, each over the parameters that its users tune.
+"""Tuning of the other libraries by Optuna, for the same time, each over the parameters that its users tune.
 
-A trial is judged by the mean Brier score over three folds of the training part. It is proper, so it rewards good
-probabilities, bounded, so a forest that says 0 and is wrong is not lost, and finer than the error on few rows. The
-first trial is the library's defaults; the others are drawn by Optuna's tree-structured Parzen estimator, and a trial
+A trial is scored by the mean Brier score over three folds of the training part. It is proper, so it rewards good
+probabilities; bounded, so a forest that says 0 and is wrong is not lost; and finer than the error on few rows. The
+first trial is the library's defaults. The others are drawn by Optuna's tree-structured Parzen estimator, and a trial
 that is behind the median after a fold is given up. RadBoost's own searches (competitors.py) take as long and go their
 own way, by splits and scores of their own. All seconds, RadBoost's too, are those of the processor, of one thread: a
 busy machine makes a run longer, and gives nobody fewer trials.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,95 +22,78 @@ from benchmarks.accuracy.tasks import Parts, cut
 
 FOLDS_INSIDE = 3
 
+#: parameter -> (lowest, highest), whole numbers or not, or strings to choose from
+Space = Mapping[str, tuple[int, int] | tuple[float, float] | tuple[str, ...]]
 
-@dataclass(frozen=True)
-class Whole:
-    """A whole number, tried by its logarithm."""
-
-    low: int
-    high: int
-
-    def ask(self, trial: Any, name: str) -> Any:
-        return trial.suggest_int(name, self.low, self.high, log=True)
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number, tried by its logarithm where it spans several powers of ten."""
-
-    low: float
-    high: float
-
-    def ask(self, trial: Any, name: str) -> Any:
-        return trial.suggest_float(name, self.low, self.high, log=self.high >= 10.0 * self.low > 0.0)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of several."""
-
-    options: tuple[str, ...]
-
-    def ask(self, trial: Any, name: str) -> Any:
-        return trial.suggest_categorical(name, self.options)
-
-
-Space = Mapping[str, Whole | Number | Choice]
-
-#: name of a library -> what is tuned; what is always set comes from `ALWAYS`
+#: library -> its space; what is always set comes from `ALWAYS`
 SPACES: dict[str, Space] = {
     "RandomForest": {
-        "n_estimators": Whole(100, 500),
-        "max_features": Number(0.1, 1.0),
-        "min_samples_leaf": Whole(1, 20),
-        "max_samples": Number(0.5, 1.0),
-        "criterion": Choice(("gini", "entropy")),
+        "n_estimators": (100, 500),
+        "max_features": (0.1, 1.0),
+        "min_samples_leaf": (1, 20),
+        "max_samples": (0.5, 1.0),
+        "criterion": ("gini", "entropy"),
     },
     "HistGradientBoosting": {
-        "max_iter": Whole(30, 1000),
-        "learning_rate": Number(0.01, 0.3),
-        "max_leaf_nodes": Whole(4, 128),
-        "min_samples_leaf": Whole(2, 60),
-        "l2_regularization": Number(0.001, 30.0),
-        "max_features": Number(0.2, 1.0),
+        "max_iter": (30, 1000),
+        "learning_rate": (0.01, 0.3),
+        "max_leaf_nodes": (4, 128),
+        "min_samples_leaf": (2, 60),
+        "l2_regularization": (0.001, 30.0),
+        "max_features": (0.2, 1.0),
     },
     "LightGBM": {
-        "n_estimators": Whole(30, 1000),
-        "learning_rate": Number(0.01, 0.3),
-        "num_leaves": Whole(4, 128),
-        "min_child_samples": Whole(2, 60),
-        "reg_lambda": Number(0.001, 30.0),
-        "subsample": Number(0.4, 1.0),
-        "colsample_bytree": Number(0.2, 1.0),
+        "n_estimators": (30, 1000),
+        "learning_rate": (0.01, 0.3),
+        "num_leaves": (4, 128),
+        "min_child_samples": (2, 60),
+        "reg_lambda": (0.001, 30.0),
+        "subsample": (0.4, 1.0),
+        "colsample_bytree": (0.2, 1.0),
     },
     "XGBoost": {
-        "n_estimators": Whole(30, 1000),
-        "learning_rate": Number(0.01, 0.3),
-        "max_depth": Whole(2, 10),
-        "min_child_weight": Number(0.5, 20.0),
-        "reg_lambda": Number(0.001, 30.0),
-        "subsample": Number(0.4, 1.0),
-        "colsample_bytree": Number(0.2, 1.0),
+        "n_estimators": (30, 1000),
+        "learning_rate": (0.01, 0.3),
+        "max_depth": (2, 10),
+        "min_child_weight": (0.5, 20.0),
+        "reg_lambda": (0.001, 30.0),
+        "subsample": (0.4, 1.0),
+        "colsample_bytree": (0.2, 1.0),
     },
     "CatBoost": {
-        "iterations": Whole(100, 1000),
-        "learning_rate": Number(0.01, 0.3),
-        "depth": Whole(3, 8),
-        "l2_leaf_reg": Number(1.0, 30.0),
-        "random_strength": Number(0.1, 10.0),
-        "bagging_temperature": Number(0.0, 1.0),
+        "iterations": (100, 1000),
+        "learning_rate": (0.01, 0.3),
+        "depth": (3, 8),
+        "l2_leaf_reg": (1.0, 30.0),
+        "random_strength": (0.1, 10.0),
+        "bagging_temperature": (0.0, 1.0),
     },
 }
 #: without it LightGBM reads `subsample` and does not draw
 ALWAYS: dict[str, dict[str, Any]] = {"LightGBM": {"subsample_freq": 1}}
 
 
-class Searched:
-    """Draws settings until the budget is nearly used up, then fits all rows with the best (the first of equals).
+def distributions(space: Space) -> dict[str, Any]:
+    """Translate a space for Optuna; whole numbers, and others that span a factor of ten, are drawn by logarithm."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-    The folds depend on the seed and the number of rows alone, so every library sees the same. A trial that the end of
-    the budget cuts off is lost. The last fit counts: the search ends when what is left is what a fit of all rows with
-    the best setting is expected to take, from its fits of the folds.
+    def distribution(given: tuple[Any, ...]) -> Any:
+        if isinstance(given[0], str):
+            return CategoricalDistribution(given)
+        low, high = given
+        if isinstance(low, int):
+            return IntDistribution(low, high, log=True)
+        return FloatDistribution(low, high, log=high >= 10.0 * low > 0.0)
+
+    return {name: distribution(given) for name, given in space.items()}
+
+
+class Search:
+    """An estimator that draws settings until the budget is nearly used up, then fits all rows with the best.
+
+    The folds depend on the seed and the number of rows alone, so every library has the same. A trial that the end of
+    the budget cuts off is lost. The search ends when what is left is what a fit of all rows with the best setting is
+    expected to take, from its fits of the folds.
     """
 
     def __init__(self, library: str, make: Callable[..., Any], budget: float, seed: int) -> None:
@@ -134,34 +116,39 @@ class Searched:
         return self
 
     def _search(self, study: Any, folds: list[Parts]) -> tuple[dict[str, Any], int]:
-        """The best setting, and how many were begun. The defaults need not lie in the space, so Optuna is not told."""
-        best, tried = dict[str, Any](), 1
-        lowest, expected = self._trial(best, folds, lambda place, score: False)
-        while not self._is_over(expected):
-            trial = study.ask()
-            setting = {name: one.ask(trial, name) for name, one in self._space.items()}
+        """Best setting, and the number of trials. The defaults need not lie in the space, so Optuna has not theirs."""
+        from optuna.trial import TrialState
 
-            def is_behind(place: int, score: float, trial: Any = trial) -> bool:
-                trial.report(score, place)
+        best, tried = dict[str, Any](), 1
+        lowest, expected = self._trial(best, folds, lambda fold, score: False)
+        space = distributions(self._space)
+        while not self._is_over(expected):
+            trial = study.ask(space)
+
+            def is_behind(fold: int, score: float, trial: Any = trial) -> bool:
+                trial.report(score, fold)
                 return bool(trial.should_prune())
 
-            score, seconds = self._trial(setting | self._always, folds, is_behind)
-            complete = score < np.inf
-            study.tell(trial, score if complete else None, state=_state(complete))
+            setting = trial.params | self._always
+            score, seconds = self._trial(setting, folds, is_behind)
+            if score < np.inf:
+                study.tell(trial, score)
+            else:
+                study.tell(trial, state=TrialState.PRUNED)
             if score < lowest:
-                best, lowest, expected = setting | self._always, score, seconds
+                best, lowest, expected = setting, score, seconds
             tried += 1
         return best, tried
 
     def _trial(
         self, setting: Mapping[str, Any], folds: list[Parts], is_behind: Callable[[int, float], bool]
     ) -> tuple[float, float]:
-        """The mean score over all folds, infinite where not all were fitted; and the seconds of a fit of all rows."""
+        """Mean score over the folds, infinite where one is not fitted, and expected seconds of a fit of all rows."""
         began, scores = time.process_time(), list[float]()
-        for place, fold in enumerate(folds):
+        for k, fold in enumerate(folds):
             model = self._make(**setting).fit(fold.X_train, fold.y_train)
             scores.append(brier_score(np.asarray(model.predict_proba(fold.X_test), dtype=np.float64), fold.y_test))
-            if place + 1 < len(folds) and (self._is_over(0.0) or is_behind(place, float(np.mean(scores)))):
+            if k + 1 < len(folds) and (self._is_over(0.0) or is_behind(k, float(np.mean(scores)))):
                 return np.inf, 0.0
         # a fold learns from all rows but those of one part
         return float(np.mean(scores)), (time.process_time() - began) / (FOLDS_INSIDE - 1)
@@ -170,14 +157,12 @@ class Searched:
         return time.process_time() - self._started + reserve >= self._budget
 
     def predict(self, X: NDArray[Any]) -> NDArray[Any]:
-        """The labels that the chosen one predicts."""
-        labels: NDArray[Any] = np.asarray(self._model.predict(X))
-        return labels
+        """Predict labels with the chosen setting."""
+        return np.asarray(self._model.predict(X))
 
     def predict_proba(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Its probabilities."""
-        probabilities: NDArray[Any] = np.asarray(self._model.predict_proba(X))
-        return probabilities
+        """Predict probabilities with the chosen setting."""
+        return np.asarray(self._model.predict_proba(X))
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -185,7 +170,7 @@ class Searched:
 
 
 def brier_score(probabilities: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
-    """Mean squared distance to the label's own vertex; a label of -1 has none, and its share is wrong altogether."""
+    """Average the squared distance to the label's own vertex; 2 for a label of -1, which has none."""
     wanted = np.zeros_like(probabilities)
     known = labels >= 0
     wanted[np.flatnonzero(known), labels[known]] = 1.0
@@ -196,12 +181,6 @@ def _folds(X: NDArray[Any], y: NDArray[np.int64], seed: int) -> Iterator[Parts]:
     order = np.random.default_rng(seed).permutation(len(y))
     for fold in np.array_split(order, FOLDS_INSIDE):
         yield cut(X, y, np.setdiff1d(order, fold), fold)
-
-
-def _state(complete: bool) -> Any:
-    from optuna.trial import TrialState
-
-    return TrialState.COMPLETE if complete else TrialState.PRUNED
 
 
 @contextmanager

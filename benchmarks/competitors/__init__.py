@@ -1,29 +1,38 @@
-"""Who takes part. A new competitor joins by being listed."""
+"""Libraries that are compared, a file each. A new one joins by being listed."""
 
 from benchmarks.competitors.adaboost import AdaBoost
-from benchmarks.competitors.base import Competitor
+from benchmarks.competitors.base import Competitor, is_installed
 from benchmarks.competitors.catboost import CatBoost
 from benchmarks.competitors.hist_gradient_boosting import HistGradientBoosting
-from benchmarks.competitors.lightgbm import LightGBM, LightGBMQuantised
+from benchmarks.competitors.lightgbm import LightGBM, LightGBMQuantized
 from benchmarks.competitors.radboost import RadBoostDefault, RadBoostEdge, RadBoostGini
+from benchmarks.competitors.rgb import RGB, RGBSevenCandidates
 from benchmarks.competitors.xgboost import XGBoost
 
-COMPETITORS: dict[str, Competitor] = {
-    competitor.name: competitor
-    for competitor in (
-        RadBoostEdge(),
-        RadBoostGini(),
-        RadBoostDefault(),
-        XGBoost(),
-        LightGBM(),
-        LightGBMQuantised(),
-        HistGradientBoosting(),
-        CatBoost(),
-        AdaBoost(),
-    )
-}
+ALL: tuple[Competitor, ...] = (
+    RadBoostEdge(),
+    RadBoostGini(),
+    RadBoostDefault(),
+    RGB(),
+    RGBSevenCandidates(),
+    XGBoost(),
+    LightGBM(),
+    LightGBMQuantized(),
+    HistGradientBoosting(),
+    CatBoost(),
+    AdaBoost(),
+)
 
-#: without those that are too slow for a large fit
-FAST = {name: competitor for name, competitor in COMPETITORS.items() if not competitor.slow}
 
-__all__ = ["COMPETITORS", "FAST", "Competitor"]
+def installed(*names: str) -> list[Competitor]:
+    """List the competitors of these names, or of all, whose libraries are installed."""
+    return [one for one in ALL if is_installed(one.package) and (not names or one.name in names)]
+
+
+def left_out() -> list[str]:
+    """List a line for each competitor whose library is not installed."""
+    missing = [one for one in ALL if not is_installed(one.package)]
+    return [f"{one.name} is left out: {one.package} is not installed (radboost[bench] has it)" for one in missing]
+
+
+__all__ = ["ALL", "Competitor", "installed", "is_installed", "left_out"]

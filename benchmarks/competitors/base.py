@@ -1,6 +1,9 @@
-"""What a competitor has to offer."""
+"""Protocol of a library in one configuration, as the tasks use it."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,38 +12,52 @@ from numpy.typing import NDArray
 from benchmarks.settings import Settings
 
 
+def is_installed(package: str) -> bool:
+    """Return whether pip knows this package."""
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
 class Competitor(ABC):
-    """One library in one configuration. `fit` is timed whole, binning included."""
+    """A library in one configuration. Libraries are imported when a fit begins, so that each may be missing."""
 
     name: ClassVar[str]
-    slow: ClassVar[bool] = False  # gets few rounds and one repeat, so that the table ends the same day
+    package: ClassVar[str]  # as pip calls it
     ours: ClassVar[bool] = False
+    slow: ClassVar[bool] = False  # gets few rounds and one repeat, so that the table ends the same day
 
     @abstractmethod
-    def fit(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
-        """Return a fitted model."""
-
-    @abstractmethod
-    def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:
-        """Real-valued scores by the library's fastest public way.
-
-        Two classes: one number a row, positive for class 1. More: one number a row and class.
-        """
+    def estimator(self, settings: Settings) -> Any:
+        """Make an unfitted scikit-learn estimator."""
 
     @abstractmethod
     def trees(self, model: Any) -> int:
-        """How many trees the model holds."""
+        """Count the trees of the model."""
 
-    def construct(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
-        """The library's binned form of the data, for those that can make it without a fit."""
-        raise NotImplementedError(f"{self.name} has no binned data of its own")
+    def fit(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
+        """Return a fitted model; timed whole, binning included."""
+        return self.estimator(settings).fit(X, y)
+
+    def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:
+        """Return real-valued scores by the library's fastest public way.
+
+        Two classes: shape (n_rows,), positive for class 1. More: shape (n_rows, n_classes).
+        """
+        return np.asarray(model.decision_function(X))
 
     def rounds(self, model: Any) -> int:
-        """How many rounds the fit made: it may stop early, or revisit a tree."""
+        """Count the rounds of the fit, which may stop early or revisit a tree."""
         return self.trees(model)
 
+    def construct(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
+        """Bin the data without a fit, where the library can."""
+        raise NotImplementedError(f"{self.name} has no binned data of its own")
+
     def error(self, model: Any, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> float:
-        """The share of wrong predictions."""
+        """Compute the fraction of wrong predictions."""
         scores = self.scores(model, X, settings)
         labels = scores.argmax(axis=1) if scores.ndim == 2 else scores > 0
         return float(np.mean(labels != y))

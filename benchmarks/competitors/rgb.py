@@ -1,9 +1,6 @@
 """RadBoost's gradient boosting with one candidate a round, and with seven."""
 
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from benchmarks.competitors.base import Competitor
 from benchmarks.settings import Settings
@@ -14,14 +11,15 @@ class RGB(Competitor):
     """Every row and column, trees of as many leaves as the others have; leaves of at least 10 rows, the default."""
 
     name = "RGB, 1 candidate"
+    package = "radboost"
     ours = True
-    candidates: ClassVar[int] = 1
+    candidates = 1
 
     def families(self, settings: Settings) -> TreeFamilies:
-        """One family that seldom binds: plain gradient boosting."""
+        """Make one family that seldom binds: plain gradient boosting."""
         return TreeFamilies(sizes=(settings.leaves - 1,), norms=(4.0,))
 
-    def fit(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
+    def estimator(self, settings: Settings) -> Any:
         return RGBClassifier(
             settings.rounds,
             family=self.families(settings),
@@ -33,11 +31,7 @@ class RGB(Competitor):
             n_jobs=settings.threads,
             random_state=settings.seed,
             tree_options=TreeOptions(max_bins=settings.bins, min_leaf_weight=10.0),
-        ).fit(X, y)
-
-    def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:
-        result: NDArray[Any] = model.decision_function(X)
-        return result
+        )
 
     def trees(self, model: Any) -> int:
         return len(model.ensemble_.hypotheses)
@@ -50,7 +44,7 @@ class RGBSevenCandidates(RGB):
     """Seven families a round, of the paper's norms and sizes up to the same number of leaves."""
 
     name = "RGB, 7 candidates"
-    candidates: ClassVar[int] = 7
+    candidates = 7
 
     def families(self, settings: Settings) -> TreeFamilies:
         sizes = [size for size in (2, 4, 8, 16, 32) if size < settings.leaves - 1]

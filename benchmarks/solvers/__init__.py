@@ -1,25 +1,19 @@
-"""Who solves sparse linear models. A new solver joins by being listed."""
+"""Solvers of sparse linear models, a file for each library. A new one joins by being listed."""
 
-from importlib import import_module
-
+from benchmarks.competitors.base import is_installed
 from benchmarks.solvers.base import Solver, SparseTask
+from benchmarks.solvers.celer import Celer
+from benchmarks.solvers.group_lasso import GroupLasso
+from benchmarks.solvers.radboost import RadBoost
+from benchmarks.solvers.scikit_learn import Liblinear, Saga
+from benchmarks.solvers.skglm import Skglm
 
-_PLACES = {
-    "RadBoost": "radboost",
-    "Skglm": "skglm",
-    "Celer": "celer",
-    "Liblinear": "scikit_learn",
-    "Saga": "scikit_learn",
-    "GroupLasso": "group_lasso",
-}
+SOLVERS: tuple[Solver, ...] = (RadBoost(), Skglm(), Celer(), Liblinear(), Saga(), GroupLasso())
 
 
 def solvers_of(task: SparseTask) -> list[Solver]:
-    """Those that solve the task; a library is loaded only when a task asks."""
-    every: list[Solver] = [
-        getattr(import_module(f"benchmarks.solvers.{module}"), name)() for name, module in _PLACES.items()
-    ]
-    return [solver for solver in every if solver.takes(task)]
+    """List the installed solvers that solve the task."""
+    return [solver for solver in SOLVERS if is_installed(solver.package) and solver.takes(task)]
 
 
-__all__ = ["Solver", "SparseTask", "solvers_of"]
+__all__ = ["SOLVERS", "Solver", "SparseTask", "solvers_of"]

@@ -1,4 +1,4 @@
-"""What a solver of a sparse linear model has to offer."""
+"""Protocol of a solver of sparse linear models."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class SparseTask:
 
     @property
     def n_classes(self) -> int:
-        """How many classes the labels 0, 1, ... name."""
+        """Count the classes of the labels 0, 1, ...."""
         return int(self.y.max()) + 1
 
     def objective(self, weights: NDArray[np.float64]) -> float:
-        """At weights with a line for each class; one line is the lead of class 1 over class 0."""
+        """Compute the objective at weights (n_classes, n_columns), or (1, n_columns): class 1 minus class 0."""
         scores = self.X @ weights.T
         size = np.sqrt((weights**2).sum(axis=0)).sum() if self.penalty == "l1/l2" else np.abs(weights).sum()
         if len(weights) == 1:
@@ -38,14 +38,15 @@ class Solver(ABC):
     """One library. `solve` is timed whole, from the rows as everybody gets them: C order, or compressed by rows."""
 
     name: ClassVar[str]
+    package: ClassVar[str]  # as pip calls it
     ours: ClassVar[bool] = False
     tolerances: ClassVar[tuple[float, ...]]
     """From coarse to fine; the first that is fine enough counts."""
 
     @abstractmethod
     def takes(self, task: SparseTask) -> bool:
-        """Whether the library solves this problem."""
+        """Say whether the library solves this problem."""
 
     @abstractmethod
     def solve(self, task: SparseTask, tolerance: float) -> NDArray[np.float64]:
-        """The weights, a line for each class (one line for two classes)."""
+        """Return the weights, shape (n_classes, n_columns); (1, n_columns) for two classes."""

@@ -2,7 +2,6 @@
 
 import warnings
 
-import group_lasso
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,12 +12,15 @@ class GroupLasso(Solver):
     """Accelerated proximal gradients on rows of weights."""
 
     name = "group-lasso"
+    package = "group-lasso"
     tolerances = (1e-6,)
 
     def takes(self, task: SparseTask) -> bool:
         return task.penalty == "l1/l2"
 
     def solve(self, task: SparseTask, tolerance: float) -> NDArray[np.float64]:
+        import group_lasso
+
         model = group_lasso.LogisticGroupLasso(
             groups=np.arange(task.X.shape[1]),
             group_reg=task.alpha,

@@ -10,9 +10,10 @@ from radboost import SparseBoostClassifier
 
 
 class RadBoost(Solver):
-    """Two threads; the updates of the paper are not in the race."""
+    """Newton steps on two threads; the updates of the paper do not take part."""
 
     name = "RadBoost"
+    package = "radboost"
     ours = True
     tolerances = (1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6)
 

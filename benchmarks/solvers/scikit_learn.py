@@ -11,6 +11,7 @@ from benchmarks.solvers.base import Solver, SparseTask
 
 
 class _ScikitLearn(Solver):
+    package = "scikit-learn"
     solver: ClassVar[str]
     most_passes: ClassVar[int]
 

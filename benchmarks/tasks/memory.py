@@ -1,64 +1,58 @@
-"""Peak memory of a fit beyond its input, each competitor in a process of its own; the task takes the large fit."""
+"""Peak memory of a fit beyond its input, each competitor in a process of its own."""
+
+from __future__ import annotations
 
 import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks import data
-from benchmarks.competitors import COMPETITORS
+from benchmarks.competitors import ALL, Competitor, installed
 from benchmarks.data import Data
-from benchmarks.results import Result, Row, Target
+from benchmarks.results import Result, Row
 from benchmarks.settings import WARM_UP_ROWS, Settings, Sizes
 
 MEGABYTE = 1e6
 
 
 def run(sizes: Sizes) -> Result:
-    """Megabytes; the note of our rows holds what the project allows itself."""
-    rows, columns, rounds = sizes.large_rows, sizes.large_columns, sizes.memory_rounds
-    allowed = (2 * rows * columns + 64 * rows + rows * rounds / 8) / MEGABYTE
-    settings = {
-        name: Settings(rounds=sizes.slow_slope[1] if competitor.slow else rounds, depth=6)
-        for name, competitor in COMPETITORS.items()
-    }
-    used = peaks(data.synthetic(rows, columns, seed=1), settings)
-    table = []
-    for name, competitor in COMPETITORS.items():
-        ours = f"allowed {allowed:.0f} MB and the histograms"
-        note = ours if competitor.ours else f"{settings[name].rounds} rounds"
-        table.append(Row(name, used[name], ours=competitor.ours, note=note))
+    """Measure megabytes of the large fit."""
+    train = data.synthetic(sizes.large_rows, sizes.large_columns, seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        store(Path(folder), train)
+        rows = [
+            Row(one.name, peak(one, Path(folder), Settings(_rounds(one, sizes), depth=6)), ours=one.ours)
+            for one in installed()
+        ]
     return Result(
-        task="memory",
-        title=f"Peak memory beyond the input, fit {rows:,} x {columns}, depth 6, {rounds} rounds",
+        title=f"Peak memory beyond the input, fit {sizes.large_rows:,} x {sizes.large_columns}, {sizes.rounds} rounds",
         unit="MB",
-        rows=table,
-        targets=[Target(row.competitor, "LightGBM", 0.5) for row in table if row.ours],
-        note=(
-            "RadBoost allows itself 2 bytes per cell, 64 bytes per row and one bit per row and tree: "
-            f"{allowed:.0f} MB here, and the histograms. The input is loaded and the library has fitted a "
-            "few rows before counting starts."
-        ),
+        rows=rows,
+        note="The input is loaded and the library has fitted a few rows before counting starts.",
     )
 
 
-def peaks(train: Data, settings: Mapping[str, Settings]) -> dict[str, float]:
-    """Megabytes that a fit takes beyond its input, for each competitor with its settings."""
-    used = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, array in zip("Xy", train, strict=True):
-            np.save(Path(folder) / f"{name}.npy", array)
-        for competitor, chosen in settings.items():
-            request = json.dumps(asdict(chosen))
-            command = [sys.executable, "-m", "benchmarks.tasks.memory", competitor, folder, request]
-            answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            used[competitor] = json.loads(answer.splitlines()[-1])["bytes"] / MEGABYTE
-    return used
+def _rounds(competitor: Competitor, sizes: Sizes) -> int:
+    return sizes.slow_slope[1] if competitor.slow else sizes.rounds
+
+
+def store(folder: Path, train: Data) -> None:
+    """Write the rows where other processes read them."""
+    for name, array in zip("Xy", train, strict=True):
+        np.save(folder / f"{name}.npy", array)
+
+
+def peak(competitor: Competitor, folder: Path, settings: Settings) -> float:
+    """Measure megabytes that a fit takes beyond its input."""
+    request = json.dumps(asdict(settings))
+    command = [sys.executable, "-m", "benchmarks.tasks.memory", competitor.name, str(folder), request]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return float(done.stdout.splitlines()[-1]) / MEGABYTE
 
 
 def _resident(field: str) -> int:
@@ -69,10 +63,10 @@ def _resident(field: str) -> int:
     raise RuntimeError(f"/proc/self/status has no {field}: the memory task needs Linux")
 
 
-def _probe(name: str, folder: str, settings: Settings) -> int:
+def _probe(name: str, folder: Path, settings: Settings) -> int:
     """Bytes that the peak of one fit lies above what was resident before it."""
-    competitor = COMPETITORS[name]
-    X, y = np.load(Path(folder) / "X.npy"), np.load(Path(folder) / "y.npy")
+    competitor = next(one for one in ALL if one.name == name)
+    X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
     competitor.fit(*data.first_rows((X, y), WARM_UP_ROWS), Settings(rounds=2, depth=settings.depth))
     # Linux then counts the peak anew: what the start of a library took is not the fit's
     Path("/proc/self/clear_refs").write_text("5")
@@ -82,4 +76,4 @@ def _probe(name: str, folder: str, settings: Settings) -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"bytes": _probe(sys.argv[1], sys.argv[2], Settings(**json.loads(sys.argv[3])))}))
+    print(_probe(sys.argv[1], Path(sys.argv[2]), Settings(**json.loads(sys.argv[3]))))

@@ -1,38 +1,36 @@
-"""Score 500,000 rows with 100 trees of depth 6."""
+"""Scores of 500,000 rows by 100 trees of depth 6."""
 
 from typing import Any
 
 from benchmarks import data
-from benchmarks.competitors import COMPETITORS, Competitor
-from benchmarks.results import Result, Target
+from benchmarks.competitors import installed
+from benchmarks.results import Result, Row
 from benchmarks.settings import Settings, Sizes
-from benchmarks.tasks.fitted import fitted_row
 from benchmarks.timing import race, seconds
 
 
 def run(sizes: Sizes) -> Result:
-    """Seconds for one call on all rows; a slow competitor learns from fewer rows: its trees are as deep."""
+    """Measure seconds of one call on all rows; a slow competitor learns from fewer rows: its trees are as deep."""
     X, y = data.synthetic(sizes.predict_rows, sizes.large_columns, seed=2)
-    train_X, train_y = data.synthetic(sizes.predict_train_rows, sizes.large_columns, seed=1)
-    settings = Settings(rounds=sizes.predict_trees, depth=6)
+    train_X, train_y = data.synthetic(sizes.train_rows, sizes.large_columns, seed=1)
+    settings = Settings(rounds=sizes.rounds, depth=6)
     models: dict[str, Any] = {}
-    for competitor in COMPETITORS.values():
-        rows = sizes.predict_slow_train_rows if competitor.slow else sizes.predict_train_rows
-        models[competitor.name] = competitor.fit(train_X[:rows], train_y[:rows], settings)
-
-    def score(competitor: Competitor) -> float:
-        return seconds(lambda: competitor.scores(models[competitor.name], X, settings))
-
-    runs = race(COMPETITORS.values(), sizes.repeats, score)
+    field = installed()
+    for one in field:
+        rows = sizes.slow_train_rows if one.slow else sizes.train_rows
+        models[one.name] = one.fit(train_X[:rows], train_y[:rows], settings)
+    best = race(field, sizes.repeats, lambda one: seconds(lambda: one.scores(models[one.name], X, settings)))
     return Result(
-        task="predict",
-        title=f"Predict {sizes.predict_rows:,} rows, {sizes.predict_trees} trees, depth 6",
+        title=f"Predict {sizes.predict_rows:,} rows, {sizes.rounds} trees, depth 6",
         unit="s",
-        rows=[fitted_row(competitor, runs, models, (X, y), settings) for competitor in COMPETITORS.values()],
-        targets=[
-            Target(name, peer, ratio)
-            for name, c in COMPETITORS.items()
-            if c.ours
-            for peer, ratio in (("XGBoost", 0.5), ("LightGBM", 0.12))
+        rows=[
+            Row(
+                one.name,
+                best[one.name],
+                ours=one.ours,
+                error=one.error(models[one.name], X, y, settings),
+                trees=one.trees(models[one.name]),
+            )
+            for one in field
         ],
     )

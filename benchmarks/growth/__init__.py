@@ -1,1 +1,0 @@
-"""How the time and the memory of a fit grow (`python -m benchmarks.growth`)."""

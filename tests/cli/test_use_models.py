@@ -251,11 +251,11 @@ def test_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: Pat
     assert "radboost fit" in text
     # rows are called by their places in the file, so that they can be found there
     rows = [line.split(",") for line in lines()]
-    shown = re.sub(r"<[^>]*>", " ", text[text.index('class="cards"') :]).replace("\u2212", "-")
-    cards = re.findall(r"row (\d+) +truth +(\w+) .*? size +(\S+)", shown)
-    assert cards
-    for row, truth, size in cards:
-        assert (truth, size) == (rows[int(row) - 1][-1], rows[int(row) - 1][1].replace("?", "missing"))
+    data = json.loads(text.partition('id="report-data">')[2].partition("</script>")[0])
+    (hardest,) = (section["blocks"][0] for section in data["sections"] if section["name"] == "rows")
+    size = hardest["columns"].index("size")
+    for row in hardest["rows"]:
+        assert (row[1], row[size]) == (rows[int(row[0]) - 1][-1], rows[int(row[0]) - 1][1].replace("?", "missing"))
     # the linear model of the page is that of the verdict
     (linear,) = re.findall(r"linear model ([\d.]+)$", radboost.load("model.rad").schema_.facts["verdict"])
     assert f"a linear model on {float(linear):.1%}" in text

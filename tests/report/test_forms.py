@@ -31,7 +31,7 @@ from radboost import (
 from radboost.baselines import MartiBoostClassifier, SAMMEClassifier
 from radboost.losses import QuantileLoss
 from radboost.report import Report
-from radboost.report.blocks import Code, Table, Text
+from radboost.report.blocks import CellTable, Code, Text
 from radboost.report.page import render
 
 RNG = np.random.default_rng(0)
@@ -74,25 +74,29 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, tuple[str, ...]]] = {
     "deepboost": (
         deep,
         TWO,
-        ("answers", "calibration", "labels", "trust", "learning", "weights", "dependence", "rows"),
+        ("predictions", "calibration", "labels", "guarantees", "learning", "dependence", "rows"),
     ),
-    "deepboost, three classes": (deep, THREE, ("answers", "calibration", "trust", "dependence")),
+    "deepboost, three classes": (deep, THREE, ("predictions", "calibration", "guarantees", "dependence")),
     "stopped early": (lambda: deep(early_stopping=2), TWO, ("learning",)),
-    "kernels": (lambda: deep(family=KernelFamily("rbf", gamma=1.0)), TWO, ("answers", "slices")),
-    "empty": (lambda: DeepBoostClassifier(n_rounds=2, complexity_penalty=100.0, n_jobs=1), TWO, ("answers", "slices")),
-    "soft-max": (lambda: SoftmaxBoostClassifier(n_rounds=5, n_jobs=1), THREE, ("answers", "importance")),
-    "rgb": (lambda: RGBClassifier(n_rounds=4, n_jobs=1), THREE == "a", ("answers", "importance")),
+    "kernels": (lambda: deep(family=KernelFamily("rbf", gamma=1.0)), TWO, ("predictions", "slices")),
+    "empty": (
+        lambda: DeepBoostClassifier(n_rounds=2, complexity_penalty=100.0, n_jobs=1),
+        TWO,
+        ("predictions", "slices"),
+    ),
+    "soft-max": (lambda: SoftmaxBoostClassifier(n_rounds=5, n_jobs=1), THREE, ("predictions", "importance")),
+    "rgb": (lambda: RGBClassifier(n_rounds=4, n_jobs=1), THREE == "a", ("predictions", "importance")),
     "numbers": (lambda: RGBRegressor(n_rounds=4, n_jobs=1), NUMBERS, ("residuals", "slices", "dependence", "rows")),
     "quantile": (lambda: RGBRegressor(n_rounds=4, loss=QuantileLoss(0.9), n_jobs=1), NUMBERS, ("residuals",)),
-    "sparse": (lambda: SparseBoostClassifier(n_jobs=1), THREE, ("answers", "weights", "dependence")),
-    "sparse numbers": (lambda: SparseBoostRegressor(n_jobs=1), NUMBERS, ("residuals", "weights")),
-    "projection": (lambda: SupervisedKernelProjection(n_jobs=1), TWO, ("answers", "slices")),
-    "program": (lambda: MartiBoostClassifier(n_rounds=3, n_jobs=1), TWO, ("answers",)),
-    "samme": (lambda: SAMMEClassifier(n_rounds=3, n_jobs=1), THREE, ("answers",)),
+    "sparse": (lambda: SparseBoostClassifier(n_jobs=1), THREE, ("predictions", "learning")),
+    "sparse numbers": (lambda: SparseBoostRegressor(n_jobs=1), NUMBERS, ("residuals", "learning")),
+    "projection": (lambda: SupervisedKernelProjection(n_jobs=1), TWO, ("predictions", "slices")),
+    "program": (lambda: MartiBoostClassifier(n_rounds=3, n_jobs=1), TWO, ("predictions",)),
+    "samme": (lambda: SAMMEClassifier(n_rounds=3, n_jobs=1), THREE, ("predictions",)),
     "search": (
         lambda: DeepBoostClassifierCV(deep(), param_grid={"max_depth": [1, 2]}, cv=2, n_jobs=1),
         TWO,
-        ("answers", "learning"),
+        ("predictions", "learning"),
     ),
 }
 
@@ -123,7 +127,7 @@ def test_the_model_that_a_search_chose_can_be_had_again() -> None:
     assert "those that DeepBoostClassifierCV chose from 2 settings" in words
     assert "time_budget=100.0" in words
     tables = [block for section in made.sections if section.name == "learning" for block in section.blocks]
-    tried = next(block for block in tables if isinstance(block, Table) and block.columns[0] == "setting")
+    tried = next(block for block in tables if isinstance(block, CellTable) and block.columns[0] == "setting")
     assert all("thresholds=" in str(row[0]) and "max_depth" not in str(row[0]) for row in tried.rows)
     (place,) = tried.highlighted
     assert f"thresholds={search.best_params_['tree_options'].thresholds!r}" in str(tried.rows[place][0])
@@ -170,7 +174,7 @@ def test_few_rows_one_class_and_unknown_labels(model: Any) -> None:
     assert "1 held-out row" in one.verdict
     assert one.verdict_tone == "warning"
     yes = np.flatnonzero(TWO[TRAIN:] == "yes") + TRAIN
-    checked(model.report(GAPS[yes], TWO[yes], X_train=GAPS[:TRAIN], y_train=TWO[:TRAIN]), "answers")
+    checked(model.report(GAPS[yes], TWO[yes], X_train=GAPS[:TRAIN], y_train=TWO[:TRAIN]), "predictions")
     labels = TWO[TRAIN:].astype(object)
     labels[:3] = "maybe"
     made = checked(model.report(GAPS[TRAIN:], labels))
@@ -210,10 +214,10 @@ def test_rows_of_weight_0_are_left_out(model: Any) -> None:
         alone = model.report(GAPS[rows], TWO[rows], sources=sources[kept], **others)
         assert by_weight.figures == alone.figures
         names, of_alone = (
-            [card.name for one in made.sections if one.name == "rows" for card in one.blocks[0].cards]
+            [row[0] for one in made.sections if one.name == "rows" for row in one.blocks[0].rows]
             for made in (by_weight, alone)
         )
-        assert names == [f"row {kept[int(name.removeprefix('row '))]}" for name in of_alone]
+        assert names == [str(kept[int(name)]) for name in of_alone]
     three = SoftmaxBoostClassifier(n_rounds=2, n_jobs=1).fit(X, np.digitize(NUMBERS, np.quantile(NUMBERS, [0.3, 0.6])))
     checked(three.report(X, three.predict(X), sample_weight=np.eye(len(X))[0]))
 
@@ -270,7 +274,7 @@ def test_many_columns_and_many_classes_are_cut() -> None:
     rows = rng.normal(size=(520, 3))
     letters = np.array([chr(97 + place) for place in range(26)])[np.argsort(np.argsort(rows[:, 0])) // 20]
     fitted = RGBClassifier(n_rounds=3, n_jobs=1).fit(rows[::2], letters[::2])
-    checked(fitted.report(rows[1::2], letters[1::2]), "answers")
+    checked(fitted.report(rows[1::2], letters[1::2]), "predictions")
 
 
 def test_context_is_shown(model: Any) -> None:

@@ -12,19 +12,18 @@ from scipy import sparse
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits, make_blobs
 
-from radboost import DeepBoostClassifier, RGBRegressor, SparseBoostRegressor
+from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.blocks import Text
-from radboost.report.calibrated import by_chance, calibration_error
+from radboost.report.calibration import by_chance, calibration_error
 from radboost.report.data import data
 from radboost.report.figures import bootstrap, percent, share_interval, thinned
 from radboost.report.learning import trees_by_round
 from radboost.report.noise import confident_learning, cross_fitted
-from radboost.report.partial import partial_dependence
 from radboost.report.profile import profiles
-from radboost.report.scores import Answers, answers_of, measures
+from radboost.report.scores import Predictions, measures, own_predictions
 from radboost.report.slices import holm
-from radboost.report.subject import Part, Subject, read
+from radboost.report.subject import LabeledRows, Subject, read
 from radboost.rows.contents import digest, drawn, row_hashes, take_rows
 
 RNG = np.random.default_rng(5)
@@ -113,20 +112,21 @@ def test_draws_follow_content_and_not_places() -> None:
     assert take_rows(frame, [3, 1]).index.tolist() == [3, 1]
 
 
-def _naive_joint(P: Any, labels: Any) -> Any:
-    """Confident learning row by row."""
+def _naive_estimate(P: Any, labels: Any) -> tuple[float, Any]:
+    """Confident learning row by row: the fraction of wrong labels, and a class for each row."""
     n, n_classes = P.shape
     thresholds = [P[labels == c, c].mean() if (labels == c).any() else np.inf for c in range(n_classes)]
-    counts = np.zeros((n_classes, n_classes))
+    counts, suggested = np.zeros((n_classes, n_classes)), labels.copy()
     for row in range(n):
         reached = [c for c in range(n_classes) if P[row, c] >= thresholds[c]]
         if reached:
-            counts[labels[row], max(reached, key=lambda c: (P[row, c], -c))] += 1
-    joint = np.zeros_like(counts)
+            suggested[row] = max(reached, key=lambda c: (P[row, c], -c))
+            counts[labels[row], suggested[row]] += 1
+    right = 0.0
     for c in range(n_classes):
         line = counts[c] if counts[c].sum() else np.eye(n_classes)[c]
-        joint[c] = line / line.sum() * (labels == c).sum() / n
-    return joint
+        right += line[c] / line.sum() * (labels == c).sum() / n
+    return 1.0 - right, suggested
 
 
 def test_confident_learning_is_its_definition() -> None:
@@ -135,9 +135,9 @@ def test_confident_learning_is_its_definition() -> None:
         P = rng.dirichlet([0.5] * 4, size=60)
         labels = rng.integers(0, 3, 60)  # a class without rows, too
         found = confident_learning(P, labels)
-        expected = _naive_joint(P, labels)
-        assert np.allclose(found.joint, expected)
-        assert found.share == pytest.approx(1.0 - np.trace(expected))
+        fraction, suggested = _naive_estimate(P, labels)
+        assert found.fraction == pytest.approx(fraction)
+        assert found.suggested.tolist() == suggested.tolist()
 
 
 def _flipped(share: float, seed: int) -> tuple[Subject, Any]:
@@ -159,8 +159,8 @@ def test_wrong_labels_are_counted_and_found(share: float) -> None:
     places, probabilities = crossed
     ids = subject.train.class_ids[places]
     found = confident_learning(probabilities, ids)
-    assert found.share == pytest.approx(flipped.mean(), abs=0.03)
-    suspects = places[found.suspects(ids)]
+    assert found.fraction == pytest.approx(flipped.mean(), abs=0.03)
+    suspects = places[found.suggested != ids]
     if share:
         assert flipped[suspects].mean() > 0.9
         assert len(suspects) > 0.6 * flipped.sum()
@@ -196,8 +196,8 @@ def test_estimates_of_wrong_labels_keep_what_the_documents_say(kind: str, share:
     crossed = cross_fitted(subject, subject.train)
     assert crossed is not None
     found = confident_learning(crossed[1], subject.train.class_ids[crossed[0]])
-    assert found.share == pytest.approx(flipped.mean(), abs=0.03)
-    suspects = crossed[0][found.suspects(subject.train.class_ids[crossed[0]])]
+    assert found.fraction == pytest.approx(flipped.mean(), abs=0.03)
+    suspects = crossed[0][found.suggested != subject.train.class_ids[crossed[0]]]
     assert len(suspects) < 0.01 * len(y) if share == 0.0 else flipped[suspects].mean() > 0.85
 
 
@@ -318,11 +318,11 @@ def test_intervals_of_areas_cover(copies: int) -> None:
         many = np.repeat(np.arange(150), copies)
         ids, rows = many % 2, many[:, None].astype(np.float64)
         stated = 1.0 / (1.0 + np.exp(-(rng.normal(size=150)[many] + ids)))
-        part = Part(rows, ids, rows, None, ids, np.arange(len(ids)))
+        part = LabeledRows(rows, ids, rows, None, ids, np.arange(len(ids)))
         chances = np.column_stack([1.0 - stated, stated])
         subject = Subject(None, None, part, None, ("row",), (0, 1), ids, chances, None, {})
         measure = next(one for one in measures(subject) if one.name == "AUC")
-        found = measure.interval_of(subject, Answers(ids, chances))
+        found = measure.interval_of(subject, Predictions(ids, chances))
         assert found is not None
         covered += found[0] <= 0.7602499 <= found[1]
     assert 180 <= covered <= 200
@@ -344,7 +344,7 @@ def test_a_model_like_the_linear_one_is_not_called_better() -> None:
     assert made.verdict_tone == "warning"
     assert "linear model, which is the better choice here" in made.verdict
     subject = read(model, X[150:], y[150:])
-    own, first = answers_of(subject), measures(subject)[0]
+    own, first = own_predictions(subject), measures(subject)[0]
     same = first.beside(subject, own, own)
     assert same is not None
     assert not same.clear
@@ -356,15 +356,3 @@ def test_trees_are_counted_when_they_enter() -> None:
     steps = model.ensemble_.steps
     naive = [len({int(step["hypothesis"]) for step in steps if step["round"] <= r}) for r in range(model.n_iter_)]
     assert trees_by_round(model.ensemble_).tolist() == naive
-
-
-def test_partial_dependence_is_the_mean_of_answers() -> None:
-    X = np.random.default_rng(9).normal(size=(60, 3))
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = SparseBoostRegressor(n_jobs=1).fit(frame, X @ [2.0, -1.0, 0.0])
-    drawn = partial_dependence(read(model, frame, X @ [2.0, -1.0, 0.0]))
-    assert drawn is not None
-    first: Any = drawn.blocks[0]
-    for line in first.blocks:
-        for x, y in zip(line.series[0].x, line.series[0].y, strict=True):
-            assert y == pytest.approx(model.predict(frame.assign(**{line.title: x})).mean(), abs=1e-4)

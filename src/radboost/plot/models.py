@@ -147,18 +147,12 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
     """
     ensemble_of(model, "learning curves")
-    history: Mapping[str, Sequence[float]] = model.history_
-    numbers = "train_error" not in history
-    keys = ("objective", "validation_loss") if numbers else ("train_error", "validation_error")
-    curves = {
-        name: np.asarray(history[key], dtype=np.float64)
-        for name, key in zip(("training", "validation"), keys, strict=True)
-        if key in history
-    }
+    label, curves = course(model.history_)
+    numbers = label == "loss"
     form = ".4g" if numbers else ".1%"
     ax = axes(ax)
     ax.set_title("Learning curve", loc="left")
-    ax.set(xlabel="round", ylabel="loss" if numbers else "error")
+    ax.set(xlabel="round", ylabel=label)
     if not all(len(errors) for errors in curves.values()):
         ax.text(0.5, 0.5, "no round was run", ha="center", color=FAINT, transform=ax.transAxes)
         return tidy(ax)
@@ -172,6 +166,15 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     if "validation" in curves:
         _mark_lowest(ax, curves["validation"], form)
     return tidy(ax)
+
+
+def course(history: Mapping[str, Sequence[float]]) -> tuple[str, dict[str, NDArray[np.float64]]]:
+    """Name of what a history counts, and its values after each round by "training" and "validation"."""
+    is_loss = "train_error" not in history
+    keys = ("objective", "validation_loss") if is_loss else ("train_error", "validation_error")
+    curves = zip(("training", "validation"), keys, strict=True)
+    values = {name: np.asarray(history[key], dtype=np.float64) for name, key in curves if key in history}
+    return "loss" if is_loss else "error", values
 
 
 def _name_lines(ax: Axes, values: Mapping[str, NDArray[np.float64]]) -> None:

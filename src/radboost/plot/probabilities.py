@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from radboost._typing import FloatArray
 from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy, verbatim
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def reliability(
             raise ValueError(f"X has {len(probabilities)} rows and y has {len(labels)}; give a label for each row.")
         confidence = probabilities.max(axis=1)
         right = np.asarray(model.classes_)[probabilities.argmax(axis=1)] == labels
-        places = np.minimum((confidence * bins).astype(np.intp), bins - 1)
+        places = bins_of(confidence, bins)
         counts = np.bincount(places, minlength=bins)
         used = counts >= max(1.0, FEWEST * len(labels))
         sure = np.bincount(places, confidence, bins)[used] / counts[used]
@@ -81,3 +82,8 @@ def reliability(
     in_percent(ax)
     ax.set_title("Reliability", loc="left")
     return tidy(ax)
+
+
+def bins_of(probabilities: FloatArray, n_bins: int) -> NDArray[np.intp]:
+    """Index of the interval of equal width that each probability lies in."""
+    return np.minimum((probabilities * n_bins).astype(np.intp), n_bins - 1)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
-from radboost.report.subject import UNKNOWN, Part, Subject
+from radboost.report.subject import UNKNOWN, LabeledRows, Subject
 from radboost.rows.contents import Places, drawn, folds
 
 MOST_ROWS, MOST_CELLS, MOST_COLUMNS = 20_000, 10_000_000, 1000
@@ -59,7 +59,7 @@ def constant_of(subject: Subject) -> Baselines:
     return Baselines(*_constant(subject, subject.test), None, None, "")
 
 
-def _constant(subject: Subject, learned: Part) -> tuple[npt.NDArray[Any], FloatArray | None]:
+def _constant(subject: Subject, learned: LabeledRows) -> tuple[npt.NDArray[Any], FloatArray | None]:
     n, weights = len(subject.test), learned.weight()
     if not subject.classifies:
         return np.full(n, _best_number(subject, learned.y, weights)), None
@@ -84,7 +84,7 @@ def _best_number(subject: Subject, targets: FloatArray, weights: FloatArray) -> 
     return float(targets[order][min(int(np.searchsorted(reached, subject.quantile)), len(order) - 1)])
 
 
-def _linear(subject: Subject, learned: Part) -> tuple[npt.NDArray[Any] | None, FloatArray | None]:
+def _linear(subject: Subject, learned: LabeledRows) -> tuple[npt.NDArray[Any] | None, FloatArray | None]:
     test = subject.test
     n_outputs = len(subject.classes)
     if learned is not test:
@@ -114,7 +114,9 @@ class _Made:
     design: _Design
     model: Any
 
-    def answers(self, subject: Subject, part: Part, places: Places) -> tuple[npt.NDArray[Any], FloatArray | None]:
+    def answers(
+        self, subject: Subject, part: LabeledRows, places: Places
+    ) -> tuple[npt.NDArray[Any], FloatArray | None]:
         with one_blas_thread:
             columns = self.design.columns(part, places)
             if not subject.classifies:
@@ -124,7 +126,7 @@ class _Made:
         return _best_answers(subject, found), found
 
 
-def _fit(subject: Subject, part: Part, places: Places) -> _Made | None:
+def _fit(subject: Subject, part: LabeledRows, places: Places) -> _Made | None:
     if subject.classifies:
         places = places[part.class_ids[places] != UNKNOWN]
         if len(places) < FEWEST or len(np.unique(part.class_ids[places])) < 2:
@@ -146,7 +148,7 @@ def _fit(subject: Subject, part: Part, places: Places) -> _Made | None:
     return _Made(design, model)
 
 
-def _against_penalty(part: Part, places: Places) -> FloatArray:
+def _against_penalty(part: LabeledRows, places: Places) -> FloatArray:
     """Weights whose sum is the number of different rows, or 100 where there are fewer.
 
     The penalty of a linear model is 1 whatever the weights are. With this sum it counts as much for weights in any
@@ -179,7 +181,7 @@ class _Design:
     is_sparse: bool
 
     @staticmethod
-    def of(subject: Subject, part: Part, places: Places, weights: FloatArray) -> _Design:
+    def of(subject: Subject, part: LabeledRows, places: Places, weights: FloatArray) -> _Design:
         order = subject.by_gain()[:MOST_COLUMNS]
         numeric = [column for column in order if column not in subject.categories]
         levels = []
@@ -202,7 +204,7 @@ class _Design:
                 centres[place], spreads[place] = 0.0 if is_sparse else mean, spread
         return _Design(tuple(numeric), centres, spreads, tuple(gaps), tuple(levels), is_sparse)
 
-    def columns(self, part: Part, places: Places) -> Any:
+    def columns(self, part: LabeledRows, places: Places) -> Any:
         if self.is_sparse:
             chosen = part.matrix[:, list(self.chosen)].tocsr()[places]
             return sparse.csr_array(chosen.multiply(1.0 / self.spreads[None, :]))

@@ -1,94 +1,52 @@
-"""The rows that the model errs on most, with what explains each answer."""
+"""Rows with the largest errors, to check by hand."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from radboost._numbers import number_text
-from radboost.explain.explanation import Explanation, added_up, gather
-from radboost.report.blocks import Block, RowCard, RowCards, Section, Step, Text
-from radboost.report.figures import percent, rounded, shortened
-from radboost.report.kinds import in_words_of_the_table
-from radboost.report.scores import own_losses
-from radboost.report.subject import UNKNOWN, Subject
-from radboost.rows.contents import take_rows
+from radboost.report.blocks import Cell, CellTable, Section, Text
+from radboost.report.figures import percent, shortened
+from radboost.report.scores import losses_by_row
+from radboost.report.subject import Subject
 
-SHOWN, SHOWN_CELLS, SHOWN_STEPS, SHOWN_QUESTIONS = 8, 12, 6, 6
+SHOWN, SHOWN_COLUMNS = 8, 4
 
 
 def hardest(subject: Subject) -> Section | None:
-    """Of a classifier the rows whose true class was thought least likely, of a regressor the largest residuals."""
+    """Rows whose true class has the least probability or, of a regressor, with the largest losses."""
     if subject.classifies and subject.probabilities is not None:
         losses = -np.log(np.maximum(subject.truth_probability, 1e-300))
         lead = "The rows whose true class was thought least likely: wrong labels, strange rows, or what it cannot do."
     else:
-        losses = own_losses(subject)
-        lead = "The rows on which the answer is farthest off: wrong targets, strange rows, or what the model cannot do."
+        losses = losses_by_row(subject)
+        lead = "The rows with the largest errors: wrong targets, strange rows, or what the model cannot do."
     order = np.argsort(-losses, kind="stable")
-    seen: set[int] = set()
-    chosen: list[int] = []
-    for row in order.tolist():
-        if losses[row] <= 0.0 or len(chosen) == SHOWN:
-            break
-        key = int(subject.test.keys[row])
-        if key not in seen:  # copies tell nothing new
-            seen.add(key)
-            chosen.append(row)
+    different = np.sort(np.unique(subject.test.keys[order], return_index=True)[1])  # copies are left out
+    chosen = [row for row in order[different[:SHOWN]].tolist() if losses[row] > 0.0]
     if not chosen:
         return None
-    cards, reason = [], ""
-    for row in chosen:
-        try:
-            found = subject.model.explain(take_rows(subject.test.X, [row]))
-            told: Explanation | None = in_words_of_the_table(found, subject.kinds)
-        except TypeError as error:
-            told, reason = None, str(error)
-        cards.append(_card(subject, row, told))
-    blocks: list[Block] = [
-        RowCards(tuple(cards), f"{subject.counting[0].upper()}{subject.counting[1:]}; copies are left out.")
-    ]
-    if reason:
-        blocks.append(Text((reason,), "note"))
-    return Section("rows", "The hardest rows", lead, tuple(blocks))
-
-
-def _card(subject: Subject, row: int, told: Explanation | None) -> RowCard:
-    columns = [] if told is None else [one.column for one in told.contributions if one.column is not None]
-    shown = (columns or subject.by_gain())[:SHOWN_CELLS]
-    return RowCard(
-        name=f"row {subject.test.number(row):,}",
-        truth=_text(subject, subject.test.y[row]),
-        answer=_text(subject, subject.predicted[row]),
-        certainty=_certainty(subject, row),
-        cells=tuple((shortened(subject.names[place]), shortened(subject.cell(row, place))) for place in shown),
-        steps=() if told is None else _steps(told),
+    columns = subject.by_gain()[:SHOWN_COLUMNS]
+    table = CellTable(
+        ("row", "truth", "prediction", _error_name(subject), *(shortened(subject.names[one], 30) for one in columns)),
+        tuple((*_cells(subject, row), *(shortened(subject.cell(row, one)) for one in columns)) for row in chosen),
+        f"{subject.counting[0].upper()}{subject.counting[1:]}; copies are left out. The most important columns.",
     )
+    how = Text(("model.explain(row) shows what each column added to a prediction.",))
+    return Section("rows", "The hardest rows", lead, (table, how) if hasattr(subject.model, "explain") else (table,))
 
 
-def _steps(told: Explanation) -> tuple[Step, ...]:
-    """Where every row begins, what columns add, and the questions that moved the score most."""
-    start = "the intercept" if told.formula else "where every row starts"
-    parts = added_up(told.contributions, SHOWN_STEPS, "more term" if told.formula else "more column")
-    steps = [Step(start, rounded(told.base)), *(Step(shortened(text, 160), rounded(value)) for text, value in parts)]
-    end = f"the score, for {told.answer!s} against {told.runner_up!s}" if told.classifies else "the score"
-    steps.append(Step(shortened(end, 160), rounded(told.score)))
-    asked = gather(told.questions)[:SHOWN_QUESTIONS]
-    steps += [Step(f"asked: {shortened(one.text, 160)}", rounded(one.effect)) for one in asked]
-    return tuple(steps)
-
-
-def _certainty(subject: Subject, row: int) -> str:
+def _error_name(subject: Subject) -> str:
     if not subject.classifies:
-        return f"off by {number_text(abs(float(subject.test.y[row]) - float(subject.predicted[row])))}"
-    if subject.probabilities is None:
-        return ""
-    sure = f"{percent(float(subject.probabilities[row].max()))} sure"
-    if subject.test.class_ids[row] == UNKNOWN:
-        return f"{sure}; does not know the truth"
-    return f"{sure}; gave the truth {percent(float(subject.truth_probability[row]))}"
+        return "off by"
+    return "" if subject.probabilities is None else "probability of the truth"
 
 
-def _text(subject: Subject, value: Any) -> str:
-    return shortened(str(value)) if subject.classifies else number_text(float(value))
+def _cells(subject: Subject, row: int) -> tuple[Cell, ...]:
+    truth, predicted = subject.test.y[row], subject.predicted[row]
+    number = f"{subject.test.number(row):,}"
+    if not subject.classifies:
+        off = number_text(abs(float(truth) - float(predicted)))
+        return number, number_text(float(truth)), number_text(float(predicted)), off
+    sure = "" if subject.probabilities is None else percent(float(subject.truth_probability[row]))
+    return number, shortened(str(truth)), shortened(str(predicted)), sure

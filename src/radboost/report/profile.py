@@ -15,7 +15,7 @@ from radboost._tables import column_values
 from radboost._typing import FloatArray
 from radboost.report.figures import shortened
 from radboost.report.leaks import FEWEST_ROWS, Suspicion, Target, is_id
-from radboost.report.subject import UNKNOWN, Part, Subject
+from radboost.report.subject import UNKNOWN, LabeledRows, Subject
 from radboost.rows.categories import MOST_CATEGORIES
 from radboost.rows.contents import Places, folds
 from radboost.rows.read import is_missing
@@ -64,7 +64,7 @@ def profiles(subject: Subject) -> list[ColumnProfile]:
     return found
 
 
-def _target(subject: Subject, part: Part, places: Places) -> Target:
+def _target(subject: Subject, part: LabeledRows, places: Places) -> Target:
     if not subject.classifies:
         return Target.of_numbers(part.y[places])
     return Target.of_classes(np.where(part.class_ids[places] == UNKNOWN, len(subject.classes), part.class_ids[places]))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from radboost.report.blocks import (
-    BarChart,
     Block,
     CellTable,
     Code,
@@ -51,17 +50,10 @@ def spread() -> LineChart:
     return LineChart("Residuals", "target - prediction", "fraction", (series,), (Mark(0, "0"),))
 
 
-def importance() -> BarChart:
+def importance() -> CellTable:
     gain, permuted = (0.31, 0.22, 0.15, 0.12), (0.05, None, 0.03, -0.012)
-    return BarChart("Importance", "fraction", FEATURES, (("gain", gain), ("permutation", permuted)))
-
-
-def slices() -> BarChart:
-    values = (0.31, 0.27, 0.22, 0.0)
-    pairs = tuple((max(value - 0.04, 0.0), value + 0.05) for value in values)
-    names = tuple(f"{feature} = {level}" for feature, level in zip(FEATURES, "abcd", strict=True))
-    counts = (120, 301, 87, 95)
-    return BarChart("Error by slice", "error", names, (("error", values),), (pairs,), (0, 1), counts, "By chance.")
+    rows = tuple(zip(FEATURES, gain, permuted, strict=True))
+    return CellTable(("column", "gain", "permutation"), rows, "Fractions.", bars=(1, 2))
 
 
 def classes() -> Report:
@@ -81,7 +73,7 @@ def classes() -> Report:
     sections = (
         Section("data", "The data", "One column never changes.", (warning, table, Text(("About 3.1%.",), "note"))),
         Section("learning", "How it learned", "More rounds stop helping after 162.", (learning(),)),
-        Section("errors", "Where it errs", "Most errors miss people above 50K.", (confusion, slices())),
+        Section("errors", "Where it errs", "Most errors miss people above 50K.", (confusion,)),
         Section(
             "features", "What it uses", "The measures disagree.", (importance(), Text(("No row is missing.",), "good"))
         ),
@@ -121,7 +113,7 @@ def hostile() -> Report:
         CellTable(H, (H, values, (None, math.nan, *values[2:])), H[0], (0,)),
         LineChart(H[0], H[1], H[2], lines, (Mark(0.5, H[0]), Mark(0.6, H[5])), caption=H[1]),
         LineChart(H[3], H[7], H[7], (Series(H[0], tuple(range(n)), values, style="points"),)),
-        BarChart(H[1], H[2], H, ((H[0], values), (H[3], values)), counts=tuple(range(n))),
+        CellTable(H[:3], tuple(zip(H, values, values, strict=True)), H[1], bars=(1, 2)),
         Confusion(H[:4], tuple(tuple(range(i, i + 4)) for i in range(4)), H[0]),
         Code(H[1] + H[0], H[2]),
         SideBySide((Text((H[0],)), Text((H[1],)))),

@@ -14,7 +14,6 @@ from sklearn.datasets import load_digits, make_blobs
 
 from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.guarantees.holdout import exact_interval
-from radboost.report.blocks import Text
 from radboost.report.calibration import by_chance, calibration_error
 from radboost.report.data import data
 from radboost.report.figures import bootstrap, percent, share_interval, thinned
@@ -252,21 +251,6 @@ def test_parts_that_were_not_drawn_alike_are_told() -> None:
     assert {one.name for one in profiles(subject) if one.drift is not None} == {"moved", "kind"}
     alike = read(model, frame[1::2], y[1::2], X_train=frame[::2], y_train=y[::2])
     assert not [one.name for one in profiles(alike) if one.drift is not None]
-
-
-def test_slices_where_a_linear_model_is_better_are_named() -> None:
-    """Of a model that never saw the column which decides in one of two groups."""
-    rng = np.random.default_rng(8)
-    X = np.column_stack([rng.normal(size=800), rng.integers(0, 2, 800)])
-    y = np.where(X[:, 1] == 1.0, X[:, 0] > 0.0, rng.random(800) < 0.1).astype(int)
-    blind = np.column_stack([np.zeros(400), X[:400, 1]])
-    model = DeepBoostClassifier(n_rounds=5, n_jobs=1).fit(blind, y[:400])
-    made = model.report(X[400:], y[400:], X_train=X[:400], y_train=y[:400])
-    (section,) = (one for one in made.sections if one.name == "slices")
-    told = [block.paragraphs[0] for block in section.blocks if isinstance(block, Text) and block.tone == "warning"]
-    assert len(told) == 1
-    assert "x[1] = 1 (" in told[0]
-    assert "x[1] = 0 (" not in told[0]
 
 
 def test_copies_and_contradictions_are_counted() -> None:

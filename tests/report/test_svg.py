@@ -1,4 +1,4 @@
-"""Ticks, scales, labels and colours of a report's charts."""
+"""Ticks, points and colors of a report's charts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radboost.report.blocks import BarChart, LineChart, Mark, Series
-from radboost.report.svg import COLUMN, NARROW, WIDE, bar_chart, line_chart, nice_ticks, path, tick_texts
+from radboost.report.blocks import LineChart, Mark, Series
+from radboost.report.svg import COLUMN, NARROW, WIDE, line_chart, nice_ticks, path, tick_texts
 
 STYLE = resources.files("radboost.report").joinpath("page.css").read_text(encoding="utf-8")
 
@@ -53,19 +53,6 @@ def test_points_lie_where_their_numbers_say() -> None:
     assert (y0, y2) == (grid[0], grid[-1])  # 0 and 1
 
 
-def test_bars_are_as_long_as_their_numbers_and_start_at_zero() -> None:
-    drawn = bar_chart(
-        BarChart("t", "x", ("a", "b", "c"), (("s", (1.0, 4.0, -2.0)),), (((0.5, 1.5), None, None),)), WIDE
-    )
-    found = re.findall(r'<rect class="bar f0" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
-    (x1, w1), (x2, w2), (x3, w3) = [tuple(map(float, pair)) for pair in found]
-    assert x1 == x2 == pytest.approx(x3 + w3, abs=0.11)
-    assert w2 == pytest.approx(4 * w1, abs=0.3)
-    assert w3 == pytest.approx(2 * w1, abs=0.3)
-    start, stop = map(float, re.search(r'whisker-bar" d="M([\d.]+) .*?H([\d.]+)m', drawn).groups())
-    assert (start, stop) == pytest.approx((x1 + w1 / 2, x1 + 1.5 * w1), abs=0.2)
-
-
 def test_discs_have_areas_of_rows() -> None:
     block = LineChart("t", "x", "y", (Series("s", (0, 1), (0, 1), style="points", sizes=(100, 25)),), diagonal=True)
     large, small = map(float, re.findall(r' r="([\d.]+)"', line_chart(block, COLUMN)))
@@ -102,17 +89,6 @@ def test_odd_numbers_leave_no_gaps_in_the_drawing(series: tuple[Series, ...]) ->
             drawn = line_chart(LineChart("t", "x", "y", series, marks, is_diagonal), width)
             assert "nan" not in drawn.lower().replace("not finite", "")
             assert not re.search(r'[ ="](-?inf)\b', drawn)
-
-
-def test_odd_bars_are_drawn() -> None:
-    for width in (WIDE, COLUMN, NARROW):
-        for block in (
-            BarChart("t", "x", (), ()),
-            BarChart("t", "x", ("a",), ()),
-            BarChart("t", "x", ("a", "b"), (("s", (None, math.nan)),)),
-            BarChart("t", "x", ("a", "b"), (("s", (-3, -4)),), highlighted=(1,), counts=(1, 2)),
-        ):
-            assert "nan" not in bar_chart(block, width)
 
 
 # --------------------------------------------------------------------------------------------------------- colours

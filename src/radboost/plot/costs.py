@@ -1,4 +1,4 @@
-"""What confusions cost."""
+"""Confusion matrix with costs."""
 
 from __future__ import annotations
 
@@ -29,15 +29,9 @@ def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, 
         Any with ``classes_`` and ``predict``.
     X, y : array-like
         The rows and labels, usually those of a test set.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     cost : matrix of shape (n_classes, n_classes), optional
         Line: true class, column: predicted one, in the order of ``classes_``. By default the ``cost`` that the model
         was made with, and 1 for every mistake where there is none.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_is_fitted(model)
     classes = model.classes_

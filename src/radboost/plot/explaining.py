@@ -1,4 +1,4 @@
-"""Why a model answers as it does: one row, feature by feature, and one feature, row by row."""
+"""Explanations of one row, feature by feature, and contributions of one feature, row by row."""
 
 from __future__ import annotations
 
@@ -26,23 +26,17 @@ def explanation(
 ) -> Axes:
     """Draw how the score of one row comes about, from the top down.
 
-    It begins where every row begins. Each bar is what a feature adds, blue where it speaks for the answer, orange where
-    it speaks against it (of a regressor: where it raises and lowers the prediction); the last line is the score.
+    It begins where every row begins. Each bar is what a feature adds: blue for the predicted class, orange against it
+    (of a regressor: blue raises the prediction, orange lowers it). The last line is the score.
 
     Parameters
     ----------
     model : fitted model with a method `explain`
     x : one row, as `explain` takes it; or the Explanation that it returned
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     max_features : int
         Features with a bar of their own, those with the largest effects; the others share one.
     target : int or None
         The column of y that is explained, of models of several targets or tasks.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_integer("max_features", max_features, 1)
     told: Explanation = x if isinstance(x, Explanation) else model.explain(x, **_asked_of(model, target))
@@ -129,17 +123,11 @@ def dependence(
     X : the rows, as for `predict`
     feature : int or str
         The column, by place or by name.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     label : object, optional
         The class whose score is meant, for models of more than two classes: None draws all, which six have colours for.
         With two classes scores are those of the second.
     target : int or None
         The column of y whose prediction is meant, for models of several targets: None draws up to six.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_is_fitted(model)
     if not hasattr(model, "predict_contributions"):
@@ -180,16 +168,10 @@ def importance(model: Any, ax: Axes | None = None, *, kind: str | None = None, m
     Parameters
     ----------
     model : fitted model with `feature_importance`
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     kind : str or None
         As in `model.feature_importance(kind)`; None for its first.
     max_features : int
         Columns at most.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_integer("max_features", max_features, 1)
     sizes = model.feature_importance() if kind is None else model.feature_importance(kind)
@@ -222,7 +204,7 @@ def _name(model: Any, column: int) -> str:
 def _outputs(
     model: Any, found: NDArray[np.float64], label: Any, target: int | None
 ) -> list[tuple[str, NDArray[np.float64]]]:
-    """What to draw, with names: one line of heights, or one for each class or target."""
+    """Names with heights of the rows: one pair, or one for each class or target."""
     classes = getattr(model, "classes_", np.zeros(0)).tolist()
     if not classes and label is None:
         return _targets(found.reshape(len(found), -1), target)
@@ -256,7 +238,7 @@ def _targets(found: NDArray[np.float64], target: int | None) -> list[tuple[str, 
 
 
 def _draw_places(ax: Axes, values: NDArray[np.float64], categories: Any) -> NDArray[np.float64]:
-    """Where the points stand, from left to right, and the names of these places."""
+    """Horizontal positions of the points; sets ticks and their names."""
     missing = np.isnan(values)
     if categories is None:
         if not missing.any():

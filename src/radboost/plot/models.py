@@ -1,8 +1,8 @@
-"""Pictures of a fitted model: margins, tree sizes, learning curve."""
+"""Margins of a fitted model, and the sizes of its trees."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from radboost import guarantees
 from radboost.ensemble import SparseEnsemble
 from radboost.guarantees.margins import ensemble_of
-from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy
+from radboost.plot._style import COLOURS, FAINT, axes, by_name, in_percent, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,19 +36,10 @@ def margins(
         With a dict each model gets a line that carries its name.
     X, y : array-like
         The rows and labels, usually those of the training set.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     bins : int
         The number of bars of the histogram.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
-    named = dict(models) if isinstance(models, Mapping) else {"": models}
-    if not named:
-        raise ValueError("margins was given an empty dict; pass at least one model.")
-    values = {str(name): guarantees.margins(model, X, y) for name, model in named.items()}
+    values = {name: guarantees.margins(model, X, y) for name, model in by_name(models, "margins").items()}
     if not len(next(iter(values.values()))):
         raise ValueError("X has no rows, so there is nothing to draw.")
     ax = axes(ax)
@@ -79,15 +70,9 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     Parameters
     ----------
     model : fitted model
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     weighted : bool
         Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses. Not for
         ``MartiBoostClassifier``, whose trees do not vote.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     ensemble = ensemble_of(model, "tree sizes")
     if weighted and not hasattr(ensemble, "weights"):
@@ -130,53 +115,6 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     return tidy(ax)
 
 
-def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw the error after each round, on the training rows and, where there were some, on validation rows.
-
-    Where the history counts no errors, as in regression, the loss is drawn instead.
-
-    Parameters
-    ----------
-    model : fitted model
-        With ``history_``.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    ensemble_of(model, "learning curves")
-    label, curves = course(model.history_)
-    numbers = label == "loss"
-    form = ".4g" if numbers else ".1%"
-    ax = axes(ax)
-    ax.set_title("Learning curve", loc="left")
-    ax.set(xlabel="round", ylabel=label)
-    if not all(len(errors) for errors in curves.values()):
-        ax.text(0.5, 0.5, "no round was run", ha="center", color=FAINT, transform=ax.transAxes)
-        return tidy(ax)
-    for index, errors in enumerate(curves.values()):
-        ax.plot(np.arange(1, len(errors) + 1), errors, color=COLOURS[index], linewidth=1.8)
-    ax.set_xlim(left=0.0)
-    if not numbers:
-        ax.set_ylim(bottom=0.0)
-        in_percent(ax)
-    _label_ends(ax, curves, form)
-    if "validation" in curves:
-        _mark_lowest(ax, curves["validation"], form)
-    return tidy(ax)
-
-
-def course(history: Mapping[str, Sequence[float]]) -> tuple[str, dict[str, NDArray[np.float64]]]:
-    """Name of what a history counts, and its values after each round by "training" and "validation"."""
-    is_loss = "train_error" not in history
-    keys = ("objective", "validation_loss") if is_loss else ("train_error", "validation_error")
-    curves = zip(("training", "validation"), keys, strict=True)
-    values = {name: np.asarray(history[key], dtype=np.float64) for name, key in curves if key in history}
-    return "loss" if is_loss else "error", values
-
-
 def _name_lines(ax: Axes, values: Mapping[str, NDArray[np.float64]]) -> None:
     """Write each model's name beside its line, with its error (the height at margin 0)."""
     for index, (name, margin) in enumerate(values.items()):
@@ -203,35 +141,3 @@ def _size_edges(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     n_bins = (high - low) // step + 1
     padding = max(0, (7 - n_bins + 1) // 2)  # a single bar would fill the whole picture
     return low - 1.0 + step * np.arange(-padding, n_bins + padding + 1, dtype=np.float64)
-
-
-def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]], form: str) -> None:
-    """Write each curve's name and last value at its right end, without one covering the other."""
-    ends = sorted((float(errors[-1]), index, name) for index, (name, errors) in enumerate(curves.items()))
-    every = np.concatenate(list(curves.values()))
-    gap = 0.07 * float(every.max() - min(every.min(), 0.0))
-    position = -np.inf
-    for value, index, name in ends:
-        position = max(value, position + gap)
-        ax.annotate(
-            f" {name} {value:{form}}",
-            (len(curves[name]), position),
-            color=COLOURS[index],
-            va="center",
-            annotation_clip=False,
-        )
-
-
-def _mark_lowest(ax: Axes, errors: NDArray[np.float64], form: str) -> None:
-    """Put a dot and its value on the lowest validation error."""
-    best = int(np.argmin(errors))
-    ax.plot(best + 1, errors[best], "o", color=COLOURS[1], markersize=5)
-    ax.annotate(
-        f"lowest {errors[best]:{form}}",
-        (best + 1, errors[best]),
-        xytext=(0, -7),
-        textcoords="offset points",
-        ha="center" if best > 0.2 * len(errors) else "left",
-        va="top",
-        color=COLOURS[1],
-    )

@@ -42,18 +42,12 @@ def noise_robustness(
         The rows and labels to learn from.
     X_test, y_test : array-like
         The rows and labels to test with.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     rates : sequence of float in [0, 1]
         Shares of wrong labels.
     repeats : int
         Draws of wrong labels for each rate; with more than one the band is a standard deviation to either side.
     random_state : int
         Seed of the wrong labels.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     named = dict(models) if isinstance(models, Mapping) else {type(models).__name__: models}
     if not named or not len(rates):

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Reliability of probabilities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radboost._typing import FloatArray
-from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy, verbatim
+from radboost.plot._style import COLOURS, FAINT, axes, by_name, in_percent, tidy, verbatim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +23,8 @@ def reliability(
     """Draw how often predictions are right against how sure they are.
 
     Rows are gathered by the probability of the class that is predicted. On the diagonal a model is as often right as it
-    says; above it is too modest, below too sure. A point is as large as the share of the rows it stands for, and its
-    line covers two standard errors; intervals with fewer than a hundredth of the rows are left out.
+    says; above it is too modest, below too sure. A point is as large as the fraction of rows it stands for, and its
+    line covers two standard errors. Intervals with fewer than a hundredth of the rows are left out.
 
     Parameters
     ----------
@@ -32,18 +32,10 @@ def reliability(
         With a dict each model gets a line that carries its name.
     X, y : array-like
         Rows and labels that the models have not learned from.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     bins : int
         Into how many intervals of equal width the probabilities are divided.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
-    named = dict(models) if isinstance(models, Mapping) else {"": models}
-    if not named:
-        raise ValueError("reliability was given an empty dict; pass at least one model.")
+    named = by_name(models, "reliability")
     labels = np.asarray(y)
     if not len(labels):
         raise ValueError("X has no rows, so there is nothing to draw.")
@@ -68,7 +60,7 @@ def reliability(
         ax.vlines(sure, share - spread, share + spread, color=colour, alpha=0.5, linewidth=1.2)
         sizes = 20.0 + 400.0 * counts[used] / len(labels)
         ax.scatter(sure, share, sizes, color=colour, alpha=0.6, linewidth=0)
-        ax.plot(sure, share, color=colour, linewidth=1.2, label=str(name))
+        ax.plot(sure, share, color=colour, linewidth=1.2, label=name)
         lowest = min(lowest, float(sure.min()), float(share.min()))
     if list(named) != [""]:
         verbatim(ax.legend(frameon=False, loc="lower right").get_texts())

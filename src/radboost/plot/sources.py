@@ -1,4 +1,4 @@
-"""Where the sources lie: Q(k | x) along the first principal component."""
+"""Probabilities Q(k | x) of sources along the first principal component."""
 
 from __future__ import annotations
 
@@ -29,14 +29,8 @@ def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: i
     model : fitted MultiSourceBoostClassifier
     X, sources : array-like
         Rows and the source of each, usually those of the training set.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     bins : int
         Intervals of the component, with equally many rows each.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     if not isinstance(model, MultiSourceBoostClassifier):
         raise TypeError(f"Expected a fitted MultiSourceBoostClassifier, got {model!r}.")
@@ -64,7 +58,7 @@ def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: i
 
 
 def _first_component(matrix: Any) -> NDArray[np.float64]:
-    """Of standardised columns; rows that are sparse are not centred."""
+    """First principal component of standardized columns; sparse rows are not centered."""
     if sparse.issparse(matrix):
         from sklearn.decomposition import TruncatedSVD
 

@@ -24,12 +24,6 @@ def tree(model: Any, index: int | None = None, ax: Axes | None = None) -> Axes:
     model : fitted model, or a tree of its `ensemble_.hypotheses`
     index : int, optional
         Which hypothesis of the model; None for the one with the largest weight.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     chosen = _chosen(model, index)
     leaves = int((chosen.feature < 0).sum())

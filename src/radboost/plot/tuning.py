@@ -1,4 +1,4 @@
-"""What a search has tried."""
+"""Settings that a search has tried."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def tuning(search: Search, against: str = "n_rounds", ax: Axes | None = None) ->
 
 
 def _groups(search: Search) -> dict[int, str]:
-    """What each setting is called: the chosen one, the first, which is the default, others of the last splits."""
+    """Group of each setting, by its index: a key of `STYLES`."""
     n_splits = search.cv_results_["n_splits"]
     last = n_splits[search.best_index_]
     names = {i: "tried to the end" if n >= last else "dropped early" for i, n in enumerate(n_splits) if n}

@@ -31,6 +31,8 @@ class CellTable:
     highlighted: tuple[int, ...] = ()
     """Indices of rows that stand out."""
     digits: int = 4
+    bars: tuple[int, ...] = ()
+    """Indices of columns whose numbers are drawn as bars, too, on one scale."""
 
 
 @dataclass(frozen=True)
@@ -73,22 +75,6 @@ class LineChart:
 
 
 @dataclass(frozen=True)
-class BarChart:
-    """Horizontal bars for each name, one of each series; whiskers where intervals are given."""
-
-    title: str
-    x_label: str
-    names: tuple[str, ...]
-    series: tuple[tuple[str, tuple[Number | None, ...]], ...]
-    intervals: tuple[tuple[tuple[Number, Number] | None, ...], ...] = ()
-    """Low and high for each series and name."""
-    highlighted: tuple[int, ...] = ()
-    counts: tuple[int, ...] = ()
-    """Rows behind each name, shown beside it."""
-    caption: str = ""
-
-
-@dataclass(frozen=True)
 class Confusion:
     """Counts of true classes (rows) by predicted ones (columns)."""
 
@@ -112,7 +98,7 @@ class SideBySide:
     blocks: tuple[Block, ...]
 
 
-Block = Text | CellTable | LineChart | BarChart | Confusion | Code | SideBySide
+Block = Text | CellTable | LineChart | Confusion | Code | SideBySide
 
 
 @dataclass(frozen=True)

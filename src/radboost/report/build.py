@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,20 +42,7 @@ SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
 )
 
 
-def build(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    X_train: Any = None,
-    y_train: Any = None,
-    sample_weight: Any = None,
-    sources: Any = None,
-    row_numbers: Any = None,
-    row_numbers_train: Any = None,
-    context: Mapping[str, Any] | None = None,
-    title: str | None = None,
-) -> Report:
+def build(model: Any, X: Any, y: Any, *, title: str | None = None, **options: Any) -> Report:
     """Report on a fitted model as plain values.
 
     Parameters
@@ -64,39 +51,18 @@ def build(
         Of a search its best estimator is meant.
     X, y : held-out rows and their targets
         The model must not have learned from them, and no setting may have been chosen by them.
-    X_train, y_train : the rows that the model learned from, or None
-        For the bound, the error on training rows, copies of training rows among the held-out ones, baselines that saw
-        what the model saw, and an estimate of wrong labels among them.
-    sample_weight : array or None
-        Weights of the held-out rows: measures are then averages by weight. Rows of weight 0 are left out.
-    sources : array or None
-        Source of each held-out row; errors are then shown by source, too.
-    row_numbers, row_numbers_train : arrays of whole numbers, or None
-        Numbers of the rows in the table that they were taken from, counted from 1: the page then names them so. None
-        for indices in `X` and `X_train`, counted from 0.
-    context : dict of texts, or None
-        Other facts that the page should show, such as names of files. "command" is shown as a command to type.
     title : str or None
         The heading; None for the name of the estimator.
+    **options
+        `X_train`, `y_train`, `sample_weight`, `sources`, `row_numbers`, `row_numbers_train` and `context`, as for the
+        method `report` of estimators.
 
     Returns
     -------
     Report
-        The same for the same rows: nothing is drawn by chance or depends on the time.
+        The same for the same rows: nothing is random or depends on the time.
     """
-    subject = read(
-        model,
-        X,
-        y,
-        X_train=X_train,
-        y_train=y_train,
-        sample_weight=sample_weight,
-        sources=sources,
-        row_numbers=row_numbers,
-        row_numbers_train=row_numbers_train,
-        context=context,
-    )
-    return assemble(subject, title)
+    return assemble(read(model, X, y, **options), title)
 
 
 def assemble(subject: Subject, title: str | None) -> Report:

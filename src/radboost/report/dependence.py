@@ -6,8 +6,8 @@ import numpy as np
 
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
-from radboost.report.blocks import BarChart, LineChart, Section, Series, SideBySide
-from radboost.report.figures import plain_all, shortened, thinned
+from radboost.report.blocks import CellTable, LineChart, Section, Series, SideBySide
+from radboost.report.figures import plain, plain_all, shortened, thinned
 from radboost.report.shapley import Contributions
 from radboost.report.subject import Subject
 
@@ -29,7 +29,7 @@ def dependence(subject: Subject) -> Section | None:
     return Section("dependence", "Dependence", lead, pairs)
 
 
-def _chart(subject: Subject, shap: Contributions, column: int) -> LineChart | BarChart:
+def _chart(subject: Subject, shap: Contributions, column: int) -> LineChart | CellTable:
     """Chart of a column; with more than two classes for the one that the column moves most."""
     values = subject.test.column(column)[shap.rows]
     output = int(np.abs(shap.values[:, :, column]).mean(axis=0).argmax())
@@ -87,7 +87,7 @@ def _means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (np.bincount(parts, x)[there] / counts[there], np.bincount(parts, y)[there] / counts[there])
 
 
-def _of_categories(name: str, values: FloatArray, heights: FloatArray, label: str, names: list[str]) -> BarChart:
+def _of_categories(name: str, values: FloatArray, heights: FloatArray, label: str, names: list[str]) -> CellTable:
     """Mean contributions of the most frequent categories, and of missing values."""
     gap = np.isnan(values)
     codes, counts = np.unique(values[~gap], return_counts=True)
@@ -96,11 +96,6 @@ def _of_categories(name: str, values: FloatArray, heights: FloatArray, label: st
     if gap.any():
         groups.append(("missing or unknown", heights[gap]))
     groups.sort(key=lambda pair: float(pair[1].mean()))
-    return BarChart(
-        name,
-        label,
-        tuple(shortened(title, 20) for title, _ in groups),
-        (("mean", plain_all(rows.mean() for _, rows in groups)),),
-        counts=tuple(len(rows) for _, rows in groups),
-        caption=f"The {len(kept)} most frequent of {len(codes)} categories." if len(codes) > len(kept) else "",
-    )
+    rows = tuple((shortened(title, 20), len(added), plain(added.mean())) for title, added in groups)
+    caption = f"The {len(kept)} most frequent of {len(codes)} categories." if len(codes) > len(kept) else ""
+    return CellTable((name, "rows", f"{label}, mean"), rows, caption, digits=3, bars=(2,))

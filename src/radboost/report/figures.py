@@ -1,4 +1,4 @@
-"""Numbers as a report shows them: finite, rounded, and with the interval that chance leaves around them."""
+"""Numbers of a report: finite, rounded, and with the interval that chance leaves around them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.stats import beta
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
 
-DIGITS = 6  # significant ones of the numbers behind a picture
+DIGITS = 6  # significant digits of the numbers in blocks
 CONFIDENCE = 0.95
 RESAMPLES = 1000
 MOST_GROUPS = 1000
@@ -24,7 +24,7 @@ Interval = tuple[float, float]
 
 
 def rounded(value: Any) -> float | None:
-    """A number with few digits, so that pages are small and do not depend on the last bit; None where there is none."""
+    """Number with few digits, so that pages are small and do not depend on the last bit; None if it is not finite."""
     if value is None:
         return None
     number = float(value)
@@ -34,11 +34,11 @@ def rounded(value: Any) -> float | None:
 
 
 def plain(value: Any) -> float:
-    """A number that is known to be finite."""
-    found = rounded(value)
-    if found is None:
+    """Rounded number that must be finite."""
+    number = rounded(value)
+    if number is None:
         raise ValueError(f"{value!r} is no number that a report can show.")
-    return found
+    return number
 
 
 def plain_all(values: Iterable[Any]) -> tuple[float, ...]:
@@ -46,7 +46,7 @@ def plain_all(values: Iterable[Any]) -> tuple[float, ...]:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """A share in percent; one that is not 0 does not look like it."""
+    """Fraction in percent; one that is not 0 does not look like it."""
     shown = f"{100.0 * share:.{digits}f}%"
     if share > 0.0 and float(shown[:-1]) == 0.0:
         return f"under {10.0**-digits:.{digits}f}%"
@@ -58,7 +58,7 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
 
 
 def shortened(text: str, most: int = SHORTEN) -> str:
-    """A name or value that fits into a line."""
+    """Name or value of at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -67,23 +67,23 @@ def between(interval: Interval, show: Callable[[float], str]) -> str:
 
 
 Groups = npt.NDArray[np.intp]
-"""The observation that each row belongs to, numbered from 0; None in its place where every row is one of its own."""
+"""Observation that each row belongs to, numbered from 0. Functions take None where every row is its own."""
 
 
 def gathered(sums: FloatArray, groups: Groups | None) -> FloatArray:
-    """Column sums over the rows of each group: one line for each observation."""
+    """Column sums over the rows of each group, shape (n_groups, n_columns)."""
     if groups is None:
         return sums
     return np.column_stack([np.bincount(groups, column) for column in sums.T])
 
 
 def groups_among(groups: Groups | None, rows: npt.NDArray[Any]) -> Groups | None:
-    """The groups of some of the rows, numbered anew."""
+    """Groups of some of the rows, numbered anew."""
     return None if groups is None else np.unique(groups[rows], return_inverse=True)[1].reshape(-1)
 
 
 def observations(values: FloatArray, groups: Groups | None) -> FloatArray:
-    """A number for each group of rows: their mean is that of the rows, and they vary as the mean of the rows does."""
+    """Number for each group of rows, with the mean of the rows and the variance of that mean."""
     if groups is None:
         return values
     mean = float(values.mean())
@@ -92,9 +92,9 @@ def observations(values: FloatArray, groups: Groups | None) -> FloatArray:
 
 
 def share_of(hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups | None = None) -> tuple[float, float]:
-    """A share, and how many rows that count alike would say as much of it.
+    """Fraction of hits, and the number of rows of equal weight that would say as much of it.
 
-    The rows of a group are one observation, with their weight and their share of hits.
+    The rows of a group are one observation, with their weight and their fraction of hits.
     """
     found = np.asarray(hits, dtype=np.float64)
     counted = np.ones(len(found)) if weights is None else weights
@@ -112,7 +112,7 @@ def share_of(hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups 
 def share_interval(
     hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups | None = None
 ) -> tuple[float, Interval]:
-    """A share with its interval: exact for rows that count alike (Clopper and Pearson), else approximately so."""
+    """Fraction with its 95% interval: exact for rows of equal weight (Clopper and Pearson), else approximate."""
     share, n = share_of(hits, weights, groups)
     if n == 0.0:
         return share, (0.0, 1.0)
@@ -125,12 +125,10 @@ def share_interval(
 
 
 def _effective_rows(hits: FloatArray, weights: FloatArray, share: float) -> float:
-    """How many rows that count alike would say as much: in their place Clopper's and Pearson's limits are taken.
-
-    As proposed by Korn and Graubard, 1998: p (1 - p) / v, where v = sum w^2 (h - p)^2 / (sum w)^2 is an estimate of the
-    variance of the weighted share p. With few hits v is uncertain, and with none it is 0; so there are never more than
-    (sum w)^2 / sum w^2 rows (Kish, 1965), to which the first comes down where hits do not depend on weights.
-    """
+    """Number of rows of equal weight that would say as much: for these Clopper's and Pearson's limits are taken."""
+    # Korn and Graubard, 1998: p (1 - p) / v. Here v = sum w^2 (h - p)^2 / (sum w)^2 estimates the variance of the
+    # weighted fraction p. With few hits v is uncertain, and with none it is 0. So there are never more than
+    # (sum w)^2 / sum w^2 rows (Kish, 1965), which is the same where hits do not depend on weights.
     parts = weights / weights.sum()
     most = float(1.0 / np.sum(parts**2))
     variance = float(np.sum((parts * (hits - share)) ** 2))
@@ -140,11 +138,10 @@ def _effective_rows(hits: FloatArray, weights: FloatArray, share: float) -> floa
 def bootstrap(
     sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int, groups: Groups | None = None
 ) -> Interval | None:
-    """The percentile interval of a function of column sums over rows, by drawing rows anew; None of too few rows.
+    """Percentile interval of a function of column sums over rows, by resampling; None for too few rows.
 
     The rows of a group are drawn together. Beyond 1,000 of them they are drawn by parts: sums of these vary alike, and
-    the cost stays the same. `statistic`
-    may return NaN for a draw that says nothing, such as one without any weight.
+    the cost stays the same. `statistic` may return NaN for a draw that says nothing, such as one without any weight.
     """
     sums = gathered(sums, groups)
     if len(sums) < FEWEST_TO_RESAMPLE:
@@ -153,18 +150,18 @@ def bootstrap(
     grouped = _parts(np.asarray(sums, dtype=np.float64), rng)
     n = len(grouped)
     drawn = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) @ grouped
-    found = np.array([statistic(line) for line in drawn])
-    found = found[np.isfinite(found)]
-    if not len(found):
+    values = np.array([statistic(totals) for totals in drawn])
+    values = values[np.isfinite(values)]
+    if not len(values):
         return None
     side = 0.5 * (1.0 - CONFIDENCE)
-    low, high = np.quantile(found, [side, 1.0 - side])
+    low, high = np.quantile(values, [side, 1.0 - side])
     return float(low), float(high)
 
 
-def mean_of_sums(line: FloatArray) -> float:
-    """Of the sum of weighted values and that of the weights."""
-    return float(line[0] / line[1]) if line[1] > 0.0 else math.nan
+def mean_of_sums(totals: FloatArray) -> float:
+    """Mean from the sum of weighted values and that of the weights."""
+    return float(totals[0] / totals[1]) if totals[1] > 0.0 else math.nan
 
 
 def _parts(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -176,5 +173,5 @@ def _parts(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def thinned(n: int, most: int) -> npt.NDArray[np.intp]:
-    """Places of `most` of n points, evenly, with the first and the last."""
+    """Indices of `most` of n points, evenly, with the first and the last."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))

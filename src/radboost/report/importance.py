@@ -8,7 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.explain.importance import permutation_importance
-from radboost.report.blocks import BarChart, Block, Section, Text
+from radboost.report.blocks import Block, CellTable, Section, Text
 from radboost.report.figures import count, plain, shortened
 from radboost.report.scores import SMALLEST
 from radboost.report.shapley import Contributions
@@ -30,7 +30,7 @@ def importance(subject: Subject) -> Section | None:
         return None
     useful = None if shuffled is None else _normalized(np.maximum(shuffled[0], 0.0))
     order = _order(subject.gains, sizes, useful)
-    blocks: list[Block] = [_bars(subject, order[:SHOWN], sizes, useful)]
+    blocks: list[Block] = [_table(subject, order[:SHOWN], sizes, useful)]
     notes = disagreements(subject, sizes, shuffled)
     if notes:
         blocks.append(Text(tuple(notes), "warning"))
@@ -128,24 +128,19 @@ def disagreements(
     ]
 
 
-def _bars(subject: Subject, order: list[int], sizes: FloatArray | None, useful: FloatArray | None) -> BarChart:
-    measures = {
-        "gain": subject.gains if subject.gains.any() else None,
-        "shuffled, held-out": useful,
-        "mean |SHAP|": sizes,
-    }
-    series = tuple(
-        (name, tuple(plain(values[column]) for column in order))
-        for name, values in measures.items()
-        if values is not None
-    )
+def _table(subject: Subject, order: list[int], sizes: FloatArray | None, useful: FloatArray | None) -> CellTable:
+    every = {"gain": subject.gains if subject.gains.any() else None, "shuffled, held-out": useful, "mean |SHAP|": sizes}
+    measures = {name: values for name, values in every.items() if values is not None}
     n_rows = min(MOST_ROWS, len(subject.test))
-    return BarChart(
-        "Importance by three measures" if len(series) == 3 else "Importance",
-        "fraction of each measure",
-        tuple(shortened(subject.names[column]) for column in order),
-        series,
-        caption="Each measure as a fraction of its sum over all columns. Gain is what splits gained in training; the "
-        f"others are measured on held-out rows. Shuffling is the increase of the loss on {n_rows:,} rows, the mean of "
+    return CellTable(
+        ("column", *measures),
+        tuple(
+            (shortened(subject.names[column]), *(plain(values[column]) for values in measures.values()))
+            for column in order
+        ),
+        "Each measure as a fraction of its sum over all columns. Gain is what splits gained in training; the others "
+        f"are measured on held-out rows. Shuffling is the increase of the loss on {n_rows:,} rows, the mean of "
         f"{N_REPEATS}.",
+        digits=3,
+        bars=tuple(range(1, len(measures) + 1)),
     )

@@ -10,19 +10,17 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.ensemble import SparseEnsemble
-from radboost.plot.models import course
-from radboost.report.blocks import Block, CellTable, LineChart, Mark, Section, Series, Text
-from radboost.report.figures import Groups, count, gathered, groups_among, plain_all, rounded, shortened, thinned
+from radboost.plot.curves import course
+from radboost.report.blocks import Block, LineChart, Mark, Section, Series, Text
+from radboost.report.figures import Groups, count, gathered, groups_among, plain_all, rounded, thinned
 from radboost.report.scores import losses_of
 from radboost.report.subject import UNKNOWN, Subject
-from radboost.tuning.results import differing
 
 MOST_POINTS, MOST_ROWS, MOST_PAIRS = 150, 5000, 20_000_000
-SHOWN_SETTINGS = 12
 
 
 def learning(subject: Subject) -> Section | None:
-    """Errors by round, the held-out score by the number of trees, settings of a search, terms of a sparse model."""
+    """Errors by round, the held-out score by the number of trees, terms of a sparse model."""
     lead = f"The fit ended because: {getattr(subject.model, 'stop_reason_', 'it was done')}."
     blocks = _course(subject)
     staged = _staged(subject)
@@ -31,7 +29,6 @@ def learning(subject: Subject) -> Section | None:
         blocks.append(chart)
     if isinstance(subject.model.ensemble_, SparseEnsemble):
         blocks.append(Text((subject.model.to_text(max_trees=20),)))
-    blocks += _tried(subject)
     return Section("learning", "Learning", lead, tuple(blocks)) if blocks else None
 
 
@@ -129,26 +126,3 @@ def trees_by_round(ensemble: Any) -> npt.NDArray[np.int64]:
     _, first = np.unique(steps["hypothesis"], return_index=True)
     entered = np.bincount(steps["round"][first].astype(np.int64), minlength=n_rounds)
     return np.cumsum(entered[:n_rounds])
-
-
-def _tried(subject: Subject) -> list[Block]:
-    """Settings that a search compared, the best first."""
-    results = getattr(subject.asked, "cv_results_", None)
-    if results is None:
-        return []
-    order = np.argsort(results["rank_test_score"], kind="stable")[:SHOWN_SETTINGS]
-    parameters = differing(results)
-    rows = tuple(
-        (
-            shortened(", ".join(one[index] for one in parameters if one[index]) or "the only one", 160),
-            rounded(results["mean_test_score"][index]),
-            rounded(results["std_test_score"][index]),
-        )
-        for index in order.tolist()
-    )
-    chosen = np.flatnonzero(order == subject.asked.best_index_)
-    caption = (
-        f"The {len(rows)} best of {count(len(results['params']), 'setting')}, by cross-validation on training rows, "
-        "and in what they differ; the chosen one stands out."
-    )
-    return [CellTable(("setting", "score, mean", "spread over splits"), rows, caption, tuple(chosen.tolist()))]

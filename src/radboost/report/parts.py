@@ -6,19 +6,9 @@ import math
 import re
 from functools import singledispatch
 
-from radboost.report.blocks import (
-    BarChart,
-    Cell,
-    CellTable,
-    Code,
-    Confusion,
-    LineChart,
-    Number,
-    SideBySide,
-    Text,
-)
+from radboost.report.blocks import Cell, CellTable, Code, Confusion, LineChart, Number, SideBySide, Text
 from radboost.report.html import NOTHING, column, escape, name, number, shortened
-from radboost.report.svg import COLUMN, N_COLORS, NARROW, WIDE, bar_chart, line_chart
+from radboost.report.svg import COLUMN, N_COLORS, NARROW, WIDE, line_chart
 
 WORDS = {"note": "Note", "warning": "Warning", "good": "Good"}
 LONGEST_TEXT = 3000  # characters of a paragraph that are shown
@@ -60,24 +50,13 @@ def _side_by_side(block: SideBySide, *, in_column: bool = False) -> str:
 
 
 @as_html.register
-def _lines(block: LineChart, *, in_column: bool = False) -> str:
-    return _chart(block, [series.name for series in block.series], block.y_label, in_column=in_column)
-
-
-@as_html.register
-def _bars(block: BarChart, *, in_column: bool = False) -> str:
-    return _chart(block, [series for series, _ in block.series], block.x_label, in_column=in_column)
-
-
-def _chart(block: LineChart | BarChart, names: list[str], label: str, *, in_column: bool) -> str:
+def _chart(block: LineChart, *, in_column: bool = False) -> str:
     """Chart with title, legend and caption; twice where it fills the page, for wide pages and for phones."""
-    widths = (COLUMN,) if in_column else (WIDE, NARROW)
-    drawn = "".join(
-        line_chart(block, width) if isinstance(block, LineChart) else bar_chart(block, width) for width in widths
-    )
+    drawn = "".join(line_chart(block, width) for width in ((COLUMN,) if in_column else (WIDE, NARROW)))
+    names = [series.name for series in block.series]
     legend = ""
-    if len(names) > 1 or (names and names[0].casefold() not in f"{block.title}\n{label}".casefold()):
-        key = '<svg class="key" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true"><rect class="bar f{}" '
+    if len(names) > 1 or (names and names[0].casefold() not in f"{block.title}\n{block.y_label}".casefold()):
+        key = '<svg class="key" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true"><rect class="f{}" '
         entries = "".join(
             f'<li>{key.format(index % N_COLORS)}width="10" height="10"/></svg>{name(one, 60)}</li>'
             for index, one in enumerate(names)
@@ -98,12 +77,21 @@ def _table(block: CellTable, *, in_column: bool = False) -> str:
         f'<th scope="col"{" class=number" if numeric[index] else ""}>{name(title, 80)}</th>'
         for index, title in enumerate(block.columns)
     )
+    drawn = [_bar(cell) for index in block.bars for cell in by_column[index]]
+    low, high = min((0.0, *drawn)), max((0.0, *drawn))
     body = ""
     for row in range(len(block.rows)):
-        cells = "".join(
-            _cell(by_column[index][row], shown[index][row], is_head=index == 0, numeric=numeric[index])
-            for index in range(len(block.columns))
-        )
+        cells = ""
+        for index in range(len(block.columns)):
+            cell, bar = by_column[index][row], ""
+            if index in block.bars and low < high:
+                start, stop = (100 * (end - low) / (high - low) for end in sorted((0.0, _bar(cell))))
+                color = block.bars.index(index) % N_COLORS
+                bar = (
+                    '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+                    f'<rect class="f{color}" x="{start:.1f}" width="{max(stop - start, 0.5):.1f}" height="10"/></svg>'
+                )
+            cells += _cell(cell, shown[index][row], bar, is_head=index == 0, numeric=numeric[index])
         body += f"<tr{' class=strong' if row in block.highlighted else ''}>{cells}</tr>"
     kind = (" tall" if len(block.rows) > TALL else "") + (" few" if len(block.columns) <= FEW else "")
     return (
@@ -114,16 +102,21 @@ def _table(block: CellTable, *, in_column: bool = False) -> str:
 
 
 def _is_numeric(cells: list[Cell], index: int) -> bool:
-    """Whether all cells of a column are numbers or, after the first column, texts such as "12.5%"."""
+    """True if all cells of a column are numbers or, after the first column, texts such as "12.5%"."""
     texts = [cell for cell in cells if isinstance(cell, str)]
     return not texts or (index > 0 and all(_QUANTITY.fullmatch(text) or text == "none" for text in texts))
 
 
-def _cell(cell: Cell, shown: str, *, is_head: bool, numeric: bool) -> str:
+def _bar(cell: Cell) -> float:
+    """Length of the bar of a cell; 0 of an unknown number."""
+    return float(cell) if isinstance(cell, int | float) and math.isfinite(cell) else 0.0
+
+
+def _cell(cell: Cell, shown: str, bar: str, *, is_head: bool, numeric: bool) -> str:
     if cell is None:
         return f'<td class="none">{NOTHING}</td>'
     if numeric or not isinstance(cell, str):
-        return f'<td class="number">{escape(cell if isinstance(cell, str) else shown)}</td>'
+        return f'<td class="number">{escape(cell if isinstance(cell, str) else shown)}{bar}</td>'
     inside = name(cell) if cell else ""
     wordy = ' class="wordy"' if len(cell) > WORDY else ""
     return f'<th scope="row">{inside}</th>' if is_head else f"<td{wordy}>{inside}</td>"

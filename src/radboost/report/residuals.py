@@ -9,8 +9,8 @@ import numpy as np
 
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
-from radboost.report.blocks import BarChart, Block, LineChart, Mark, Section, Series, SideBySide, Text
-from radboost.report.figures import Groups, groups_among, observations, percent, plain, plain_all, share_interval
+from radboost.report.blocks import Block, CellTable, LineChart, Mark, Section, Series, SideBySide, Text
+from radboost.report.figures import Groups, groups_among, observations, percent, plain_all, rounded, share_interval
 from radboost.report.subject import Subject
 
 MOST_POINTS, N_BINS, N_PARTS = 600, 30, 10
@@ -90,43 +90,27 @@ def _against(subject: Subject, predicted: FloatArray, off: FloatArray) -> LineCh
     )
 
 
-def _by_target(y: FloatArray, off: FloatArray, groups: Groups | None) -> BarChart:
+def _by_target(y: FloatArray, off: FloatArray, groups: Groups | None) -> CellTable:
     order = np.argsort(y, kind="stable")
-    parts = [part for part in np.array_split(order, min(N_PARTS, len(y))) if len(part)]
-    means = [float(np.abs(off[part]).mean()) for part in parts]
-    values = [observations(np.abs(off[part]), groups_among(groups, part)) for part in parts]
-    errors = [1.96 * float(one.std() / np.sqrt(len(one))) for one in values]
-    pairs = zip(means, errors, strict=True)
-    return BarChart(
-        "Error by the size of the target",
-        "mean of abs(target - prediction)",
-        tuple(f"{number_text(float(y[part[0]]))} … {number_text(float(y[part[-1]]))}" for part in parts),
-        (("mean error", plain_all(means)),),
-        (tuple((plain(max(0.0, mean - error)), plain(mean + error)) for mean, error in pairs),),
-        counts=tuple(len(part) for part in parts),
-        caption="Rows in parts of equal numbers, by their target; whiskers are 95% intervals.",
-    )
+    rows = []
+    for part in np.array_split(order, min(N_PARTS, len(y))):
+        values = observations(np.abs(off[part]), groups_among(groups, part))
+        mean, error = float(np.abs(off[part]).mean()), 1.96 * float(values.std() / np.sqrt(len(values)))
+        ends = f"{number_text(float(y[part[0]]))} … {number_text(float(y[part[-1]]))}"
+        rows.append((ends, len(part), rounded(mean), rounded(max(0.0, mean - error)), rounded(mean + error)))
+    columns = ("target", "rows", "mean of abs(target - prediction)", "from", "to")
+    caption = "Rows in parts of equal numbers, by their target, with 95% intervals."
+    return CellTable(columns, tuple(rows), caption, digits=3, bars=(2,))
 
 
-def _coverage(subject: Subject, level: float, y: FloatArray, predicted: FloatArray) -> Block:
-    """Fraction of targets at or below a predicted quantile, of all rows and along the predictions."""
-    below, groups = y <= predicted, subject.test.groups
-    low, high = share_interval(below, None, groups)[1]
+def _coverage(subject: Subject, level: float, y: FloatArray, predicted: FloatArray) -> Text:
+    """Fraction of targets at or below a predicted quantile."""
+    below = y <= predicted
+    low, high = share_interval(below, None, subject.test.groups)[1]
     kept = low <= level <= high
     text = (
         f"{percent(float(below.mean()))} of the targets lie at or below the predictions (95% interval {percent(low)} "
         f"to {percent(high)}), and {percent(level)} should: "
         f"the quantile {'keeps' if kept else 'does not keep'} its promise."
     )
-    order = np.argsort(predicted, kind="stable")
-    parts = [part for part in np.array_split(order, min(N_PARTS, max(1, len(y) // 20))) if len(part)]
-    ends = [(number_text(float(predicted[part[0]])), number_text(float(predicted[part[-1]]))) for part in parts]
-    bars = BarChart(
-        "Coverage along the predictions",
-        f"fraction of targets at or below the prediction; {level:g} is right",
-        tuple(f"{first} … {last}" for first, last in ends),
-        (("coverage", plain_all(below[part].mean() for part in parts)),),
-        (tuple(share_interval(below[part], None, groups_among(groups, part))[1] for part in parts),),
-        counts=tuple(len(part) for part in parts),
-    )
-    return SideBySide((Text((text,), "good" if kept else "warning"), bars))
+    return Text((text,), "good" if kept else "warning")

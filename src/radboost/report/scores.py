@@ -110,7 +110,7 @@ def linear_predictions(baselines: Baselines) -> Predictions | None:
 
 
 def scores_of(subject: Subject, baselines: Baselines) -> list[Score]:
-    """All measures, the one that decides first."""
+    """Scores by all measures, the one that decides first."""
     own, linear = own_predictions(subject), linear_predictions(baselines)
     constant = Predictions(baselines.constant, baselines.constant_probabilities)
     scores = []
@@ -174,7 +174,7 @@ def _of_classes(subject: Subject) -> list[Measure]:
         return costs(subject, given.predicted)
 
     def interval_of_cost(given: Predictions) -> Interval | None:
-        """Where no row costs anything, the limit of the fraction of rows that do times the highest cost."""
+        """Bootstrap interval; if no row costs anything, the limit of the error times the highest cost."""
         if not cost(given).any():
             return 0.0, float(cast(FloatArray, subject.cost).max()) * interval(given)[1]
         return bootstrap(weighed(cost(given)), mean_of_sums, subject.seed, test.groups)
@@ -195,10 +195,8 @@ def _of_classes(subject: Subject) -> list[Measure]:
 
 
 def _exact_difference(difference: FloatArray, weights: FloatArray, groups: Any) -> Interval | None:
-    """Interval of a difference of errors, from the rows of which only one of two predictions is right.
-
-    Rows that count alike: the exact limits of that fraction (McNemar's test), scaled; else as in `share_interval`.
-    """
+    """Interval of a difference of errors, from the rows of which only one of two predictions is right."""
+    # For rows that count alike the limits of that fraction are exact (McNemar's test); else as in `share_interval`.
     sums = gathered(np.column_stack([weights * difference, weights]), groups)
     apart = sums[sums[:, 0] != 0.0, 0]
     if not len(apart):
@@ -291,12 +289,10 @@ def _r_squared(totals: FloatArray) -> float:
 
 
 def _area(subject: Subject, given: Predictions) -> FloatArray | None:
-    """Columns whose sums say the area under the ROC curve: what each row moves it by, the area, and 1.
-
-    Of two classes that of the second; of more the mean of those of each class against the others. DeLong, DeLong and
-    Clarke-Pearson, 1988: each row of one class has a share of the others that it is in order with, and the area varies
-    by the variances of these shares. None where a class is not there.
-    """
+    """Area under the ROC curve: for each row what it moves the area by, the area, and 1; None if a class is absent."""
+    # Of more than two classes the mean of the areas of each class against the others. DeLong, DeLong and
+    # Clarke-Pearson, 1988: each row is in order with a fraction of the rows of the other class. The variance of the
+    # area is that of these fractions.
     n_classes, ids = len(subject.classes), subject.test.class_ids
     if given.probabilities is None or n_classes > MOST_CLASSES:
         return None
@@ -322,7 +318,7 @@ def _area_of_sums(totals: FloatArray) -> float:
 
 
 def _share_below(values: FloatArray, weights: FloatArray, asked: FloatArray) -> FloatArray:
-    """The weight of values below each number that is asked for, and half of that of equal ones, as a share."""
+    """Fraction of the weight of values below each number that is asked for; equal values count half."""
     order = np.argsort(values, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(weights[order])])
     low, high = (np.searchsorted(values[order], asked, side) for side in ("left", "right"))

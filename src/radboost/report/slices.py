@@ -6,23 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest, fisher_exact, norm, ttest_ind
+from scipy.stats import fisher_exact, ttest_ind
 
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
-from radboost.report.blocks import BarChart, Block, Cell, CellTable, Section, Text
+from radboost.report.blocks import Block, Cell, CellTable, Section, Text
 from radboost.report.figures import (
-    Groups,
     Interval,
     count,
     groups_among,
     observations,
     percent,
-    plain,
     rounded,
     share_interval,
     share_of,
@@ -32,7 +29,7 @@ from radboost.report.scores import losses_by_row
 from radboost.report.subject import Subject
 
 MOST_COLUMNS, MOST_LEVELS, FEWEST_ROWS = 100, 40, 20
-SHOWN, LEVEL, NAMED = 15, 0.05, 5
+SHOWN, LEVEL = 15, 0.05
 N_QUARTERS = 4
 SMALLEST = 1e-4  # p-value that is worth telling from others
 
@@ -48,8 +45,6 @@ class Slice:
     loss: float
     interval: Interval
     p_value: float  # of no difference to the other rows
-    linear: float | None = None  # mean loss of a linear model there
-    ahead: float = 1.0  # p-value of no difference to the linear model where that is better
 
 
 def slices(subject: Subject) -> Section | None:
@@ -67,7 +62,6 @@ def slices(subject: Subject) -> Section | None:
     worst.sort(key=lambda one: -one.loss)
     if worst:
         blocks += _worst(subject, worst, sure, overall, len(every))
-    blocks += _behind_linear(subject, every)
     lead = f"None of {count(len(every), 'part')} of the rows is clearly worse than the rest."
     if sure:
         top = next(one for one in worst if one in sure)
@@ -77,9 +71,9 @@ def slices(subject: Subject) -> Section | None:
     return Section("slices", "Where it errs", lead, tuple(blocks))
 
 
-def _losses(subject: Subject, predicted: npt.NDArray[Any] | None = None) -> FloatArray:
+def _losses(subject: Subject) -> FloatArray:
     """Loss of each row: 1 for a wrong label, the absolute residual, the loss of a quantile."""
-    losses = losses_by_row(subject, predicted)
+    losses = losses_by_row(subject)
     return np.sqrt(losses) if not subject.classifies and subject.quantile is None else losses
 
 
@@ -140,23 +134,7 @@ def evaluated(subject: Subject, name: str, rows: Mask, losses: FloatArray) -> Sl
         interval = max(0.0, mean - reach), mean + reach
         if one.std() > 0.0 or two.std() > 0.0:
             p_value = float(np.nan_to_num(ttest_ind(one, two, equal_var=False).pvalue, nan=1.0))
-    return Slice(name, len(inside), mean, interval, p_value, *_of_linear(subject, rows, inside, own))
-
-
-def _of_linear(subject: Subject, rows: Mask, own: FloatArray, groups: Groups | None) -> tuple[float | None, float]:
-    """Mean loss of a linear model on these rows, and the p-value of a paired test where it is less."""
-    if subject.baselines.linear is None:
-        return None, 1.0
-    other = _losses(subject, subject.baselines.linear)[rows]
-    gain = observations(own - other, groups)
-    if gain.sum() <= 0.0:
-        return float(other.mean()), 1.0
-    if subject.classifies:
-        apart = gain[gain != 0.0]
-        share, n = share_of(apart > 0.0, np.abs(apart))
-        return float(other.mean()), float(binomtest(round(share * n), max(1, round(n))).pvalue)
-    spread = float(gain.std(ddof=1) / np.sqrt(len(gain)))
-    return float(other.mean()), float(2.0 * norm.sf(float(gain.mean()) / spread)) if spread > 0.0 else 1.0
+    return Slice(name, len(inside), mean, interval, p_value)
 
 
 def holm(p_values: list[float]) -> list[bool]:
@@ -171,22 +149,6 @@ def holm(p_values: list[float]) -> list[bool]:
 
 
 def _worst(subject: Subject, worst: list[Slice], sure: list[Slice], overall: float, n_parts: int) -> list[Block]:
-    clear = [index for index, one in enumerate(worst) if one in sure]
-    bars = BarChart(
-        "The worst parts of the rows",
-        _unit(subject),
-        ("all rows", *(one.name for one in worst)),
-        (("held-out", (plain(overall), *(plain(one.loss) for one in worst))),),
-        ((None, *((plain(one.interval[0]), plain(one.interval[1])) for one in worst)),),
-        tuple(index + 1 for index in clear),
-        (len(subject.test), *(one.n_rows for one in worst)),
-        "Values of columns, and quarters of the rows by a number, with 95% intervals; those that stand out are clearly "
-        "worse.",
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for one in worst:
-        beside = rounded(one.loss - overall), rounded(one.linear), rounded(max(one.p_value, SMALLEST))
-        rows.append((one.name, one.n_rows, rounded(one.loss), *beside))
     caution = (
         f"{count(n_parts, 'part')} of the rows were compared, and of so many some look bad by chance: one in twenty "
         f"has a p-value below 0.05. {count(len(sure), 'part')} {'remains' if len(sure) == 1 else 'remain'} worse after "
@@ -194,22 +156,23 @@ def _worst(subject: Subject, worst: list[Slice], sure: list[Slice], overall: flo
     )
     if subject.test.weights is not None:
         caution += " Rows count alike here, whatever their weight."
-    columns = ("part", "rows", "error", "above all rows by", "of a linear model", f"p-value (at least {SMALLEST:g})")
-    return [bars, CellTable(columns, tuple(rows), highlighted=tuple(clear), digits=3), Text((caution,), "note")]
+    table = CellTable(
+        ("part", "rows", _unit(subject), "from", "to", "above all rows by", f"p-value (at least {SMALLEST:g})"),
+        (
+            ("all rows", len(subject.test), rounded(overall), None, None, None, None),
+            *((*_cells(one), rounded(one.loss - overall), rounded(max(one.p_value, SMALLEST))) for one in worst),
+        ),
+        "Values of columns, and quarters of the rows by a number, with 95% intervals; those that stand out are clearly "
+        "worse.",
+        highlighted=tuple(index + 1 for index, one in enumerate(worst) if one in sure),
+        digits=3,
+        bars=(2,),
+    )
+    return [table, Text((caution,), "note")]
 
 
-def _behind_linear(subject: Subject, every: list[Slice]) -> list[Block]:
-    """Parts of the rows on which a linear model is clearly better."""
-    known = [one for one in every if one.linear is not None]
-    behind = [one for one, is_clear in zip(known, holm([one.ahead for one in known]), strict=True) if is_clear]
-    if not behind:
-        return []
-    first = [
-        f"{one.name} ({_show(subject, one.linear or 0.0)} beside {_show(subject, one.loss)})"
-        for one in sorted(behind, key=lambda one: one.ahead)[:NAMED]
-    ]
-    more = f" and {len(behind) - NAMED} more" if len(behind) > NAMED else ""
-    return [Text((f"A linear model is clearly better where {'; '.join(first)}{more}.",), "warning")]
+def _cells(one: Slice) -> tuple[Cell, ...]:
+    return one.name, one.n_rows, rounded(one.loss), rounded(one.interval[0]), rounded(one.interval[1])
 
 
 def _by_source(subject: Subject, losses: FloatArray) -> list[Block]:
@@ -221,16 +184,9 @@ def _by_source(subject: Subject, losses: FloatArray) -> list[Block]:
     parts.sort(key=lambda one: -one.loss)
     if not parts:
         return []
-    bars = BarChart(
-        "By source",
-        _unit(subject),
-        tuple(one.name for one in parts),
-        (("held-out", tuple(plain(one.loss) for one in parts)),),
-        (tuple((plain(one.interval[0]), plain(one.interval[1])) for one in parts),),
-        (0,),
-        tuple(one.n_rows for one in parts),
-        f"The worst source first, with 95% intervals. {count(len(names), 'source')} in all.",
-    )
     worst = parts[0]
-    there = f"{_show(subject, worst.loss)} ({count(worst.n_rows, 'row')})"
-    return [bars, Text((f"On the worst source, {worst.name}, the {_unit(subject)} is {there}.",))]
+    lead = f"On the worst source, {worst.name}, the {_unit(subject)} is {_show(subject, worst.loss)}."
+    columns = ("source", "rows", _unit(subject), "from", "to")
+    rows = tuple(_cells(one) for one in parts)
+    caption = f"The worst source first, with 95% intervals. {count(len(names), 'source')} in all."
+    return [Text((lead,)), CellTable(columns, rows, caption, (0,), 3, (2,))]

@@ -1,4 +1,4 @@
-"""Charts as SVG: lines and bars, drawn at a width in pixels.
+"""Charts as SVG: lines and points, drawn at a width in pixels.
 
 Coordinates have one decimal. Colors are classes of the style sheet, never attributes: the dark page has its own.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from radboost.report.blocks import BarChart, LineChart, Mark, Number, Series
+from radboost.report.blocks import LineChart, Mark, Number, Series
 from radboost.report.html import escape, number, shortened
 
 # Widths: of the page, of one of two columns, of a phone.
@@ -55,7 +55,7 @@ def line_chart(block: LineChart, width: int) -> str:
     xs, ys = _ranges(block)
     wide = width >= WIDE
     height = (440 if wide else 0.92 * width) if block.diagonal and xs == ys else (320 if wide else 0.74 * width)
-    left = max(30.0, _room(tick_texts(nice_ticks(*ys)), 90.0) + 10.0)
+    left = 10.0 + LETTER * max(3, *(len(word) for word in tick_texts(nice_ticks(*ys))))
     frame = Frame(width, height, Scale(*xs, left, width - 14.0), Scale(*ys, height - 40.0, 30.0))
     drawn = _y_axis(frame, block.y_label) + _x_axis(frame, block.x_label)
     if block.diagonal:
@@ -66,43 +66,6 @@ def line_chart(block: LineChart, width: int) -> str:
     drawn += "".join(_series(frame, series, index) for index, series in enumerate(block.series))
     ends = " ".join(_in_words(series) for series in block.series)
     return _picture(frame.width, frame.height, block.title, f"{block.y_label} against {block.x_label}. {ends}", drawn)
-
-
-def bar_chart(block: BarChart, width: int) -> str:
-    """Bars with whiskers and values, in a row for each name; names stand at the left, or above on a phone."""
-    n_series = max(len(block.series), 1)
-    thick = 16.0 if n_series == 1 else 11.0
-    counts = [f"n = {count:,}" for count in block.counts]
-    beside = _room(counts, 90.0) + 8 if counts else 0.0
-    above = width < WIDE and _room(block.names, 999.0) + beside > 0.33 * width
-    per_row = n_series * (thick + 1) + (ROW + 9 if above else 10)
-    left = 4.0 if above else min(0.4 * width, _room(block.names, 260.0) + beside + 20)
-    values = [value for _, series in block.series for value in series]
-    ends = [end for row in block.intervals for pair in row if pair is not None for end in pair]
-    low, high = span([*values, *ends], zero=True)
-    scale = Scale(low, high, left + (46 if low < 0 else 0), width - 64)
-    base = len(block.names) * per_row + 10
-    ticks = scale.ticks(min(8, max(3, int((scale.stop - left) / 75))))
-    drawn = "".join(_stroke(scale(tick), 8, scale(tick), base, "grid") for tick in ticks)
-    for tick, word in zip(ticks, tick_texts(ticks), strict=True):
-        drawn += _text(max(scale(tick), len(word) * LETTER / 2), base + 16, word, "tick", "middle")
-    drawn += _text(scale.stop, base + 33, block.x_label, "axis-name", "end", _letters(width - 20))
-    for row, name in enumerate(block.names):
-        top = 8 + row * per_row
-        kind = f"bar-name{' strong' if row in block.highlighted else ''}"
-        middle = top + 12 if above else top + 5 + thick * n_series / 2 + 4
-        if above:
-            drawn += _text(4, middle, name, kind, longest=_letters(width - 20 - beside))
-        else:
-            drawn += _text(left - 8 - beside, middle, name, kind, "end", _letters(left - 12 - beside))
-        if row < len(counts):
-            drawn += _text(width - 4 if above else left - 8, middle, counts[row], "bar-count", "end")
-        drawn += _bars_of(block, row, top + (ROW + 3 if above else 5), thick, scale)
-    drawn += _stroke(scale(0), 6, scale(0), base, "base")
-    first = block.series[0][1] if block.series else ()
-    pairs = [(name, value) for name, value in zip(block.names, first, strict=False) if _is_finite(value)][:8]
-    said = "; ".join(f"{shortened(name, 40)} {number(value or 0, 3)}" for name, value in pairs)
-    return _picture(width, base + 38, block.title, f"{block.x_label}: {said}.", drawn)
 
 
 def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -133,13 +96,13 @@ def tick_texts(ticks: Sequence[float]) -> list[str]:
     return [text.replace("e+0", "e").replace("e-0", "e-").replace("-", "\N{MINUS SIGN}") for text in texts]
 
 
-def span(values: Iterable[Number | None], *, zero: bool = False) -> Range:
-    """Range of the finite values, never empty; from 0 where that is near, or where `zero` asks for it."""
+def span(values: Iterable[Number | None]) -> Range:
+    """Range of the finite values, never empty; from 0 where that is near."""
     finite = [float(value) for value in values if value is not None and math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
-    if zero or (low > 0 and low <= 0.4 * high):
+    if low > 0 and low <= 0.4 * high:
         low = min(low, 0.0)
-    if zero or (high < 0 and high >= 0.4 * low):
+    if high < 0 and high >= 0.4 * low:
         high = max(high, 0.0)
     more = (abs(low) * 0.1 or 0.5) if low == high else 0.0
     return low - more, high + more
@@ -257,33 +220,6 @@ def _in_words(series: Series) -> str:
     return f"{shortened(series.name, 60)}: {number(y, 3)} at {number(x, 3)}, {number(to_y, 3)} at {number(to_x, 3)}."
 
 
-def _bars_of(block: BarChart, row: int, top: float, thick: float, scale: Scale) -> str:
-    drawn = ""
-    muted = " muted" if block.highlighted and row not in block.highlighted and len(block.series) == 1 else ""
-    for index, (series, values) in enumerate(block.series):
-        value = values[row] if row < len(values) else None
-        y, middle = top + index * (thick + 1), top + index * (thick + 1) + thick / 2
-        pair = block.intervals[index][row] if index < len(block.intervals) else None
-        if value is None or not _is_finite(value):
-            drawn += _text(scale(0) + 5, y + thick - 3, "\N{EM DASH}", "tick")
-            continue
-        start, stop = sorted((scale(0), scale(value)))
-        name = f"{shortened(block.names[row], 60)}{f', {shortened(series, 40)}' if len(block.series) > 1 else ''}"
-        interval = f" ({number(pair[0], 3)} to {number(pair[1], 3)})" if pair else ""
-        size = f'x="{_at(start)}" y="{_at(y)}" width="{_at(max(stop - start, 0.6))}" height="{_at(thick)}"'
-        title = escape(f"{name}: {number(value)}{interval}")
-        drawn += f'<rect class="bar f{index % N_COLORS}{muted}" {size}><title>{title}</title></rect>'
-        ends = [start, stop]
-        if pair:
-            low, high = scale(pair[0]), scale(pair[1])
-            caps = f"M{_at(low)} {_at(middle - 3)}v6m0 -3H{_at(high)}m0 -3v6"
-            drawn += f'<path class="whisker-bar" d="{caps}"/>'
-            ends += [low, high]
-        at, anchor = (max(ends) + 5, "start") if value >= 0 else (min(ends) - 5, "end")
-        drawn += _text(at, middle + 4, number(value, 3), "value", anchor)
-    return drawn
-
-
 def _is_finite(value: Number | None) -> bool:
     return value is not None and math.isfinite(value)
 
@@ -291,11 +227,6 @@ def _is_finite(value: Number | None) -> bool:
 def _at(value: float) -> str:
     text = f"{value:.1f}"
     return "0" if text == "-0.0" else text.removesuffix(".0")
-
-
-def _room(words: Iterable[str], most: float) -> float:
-    """Width of the longest of some labels, at most `most`."""
-    return min(most, max((len(word) for word in words), default=0) * LETTER)
 
 
 def _letters(width: float) -> int:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from radboost._numbers import number_text
-from radboost.report.blocks import BarChart, Block, CellTable, Figure, Section, Text
+from radboost.report.blocks import Block, CellTable, Figure, Section, Text
 from radboost.report.data import DataCard
-from radboost.report.figures import between, count, percent, plain, rounded
+from radboost.report.figures import between, count, percent, rounded
 from radboost.report.scores import (
     Comparison,
     Predictions,
@@ -53,7 +53,7 @@ def assess(subject: Subject, card: DataCard) -> Assessment:
     texts = [_comparison_text(scores[0].name, _constant_name(subject), over_constant)]
     if over_linear is not None:
         texts.insert(0, _comparison_text(scores[0].name, "the linear model", over_linear))
-    blocks: tuple[Block, ...] = (_bars(subject, scores[0]), _table(subject, scores), *texts, Text((baselines.note,)))
+    blocks: tuple[Block, ...] = (_table(subject, scores), *texts, Text((baselines.note,)))
     lead = "What the model is worth on rows that it has not seen, beside two predictions that cost nothing."
     section = Section("score", "Score", lead, blocks)
     return Assessment(sentence, tone, (*_figures(subject, scores, tone), _warnings_figure(card)), section)
@@ -137,20 +137,6 @@ def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure,
 def _warnings_figure(card: DataCard) -> Figure:
     n = card.n_warnings
     return Figure("Warnings about the data", str(n), "see Data" if n else "", "warning" if card.serious else "plain")
-
-
-def _bars(subject: Subject, first: Score) -> BarChart:
-    values = {"model": first.value, "linear model": first.linear, _constant_name(subject): first.constant}
-    shown = {name: rounded(value) for name, value in values.items() if value is not None}
-    own = (plain(first.interval[0]), plain(first.interval[1])) if first.interval else None
-    return BarChart(
-        title=f"{_capitalized(first.name)} beside the baselines",
-        x_label=f"{first.name} on held-out rows",
-        names=tuple(shown),
-        series=((first.name, tuple(shown.values())),),
-        intervals=((own, *[None] * (len(shown) - 1)),),
-        highlighted=(0,),
-    )
 
 
 def _table(subject: Subject, scores: list[Score]) -> CellTable:

@@ -11,7 +11,6 @@ from radboost.report.blocks import (
     Block,
     CellTable,
     Code,
-    Confusion,
     Figure,
     LineChart,
     Mark,
@@ -68,12 +67,10 @@ def classes() -> Report:
     table = CellTable(columns, rows, "Columns of the training rows.", highlighted=(2,))
     many = tuple((f"row {index}", float(index), 0.5 * index) for index in range(40))
     warning = Text(("Two columns nearly decide the target by themselves.", "Check them."), "warning")
-    confusion = Confusion(("<=50K", ">50K"), ((1411, 104), (152, 333)), "At the threshold 0.5.")
     code = Code("from radboost import DeepBoostClassifier\n\nmodel = DeepBoostClassifier(random_state=0).fit(X, y)\n")
     sections = (
         Section("data", "The data", "One column never changes.", (warning, table, Text(("About 3.1%.",), "note"))),
         Section("learning", "How it learned", "More rounds stop helping after 162.", (learning(),)),
-        Section("errors", "Where it errs", "Most errors miss people above 50K.", (confusion,)),
         Section(
             "features", "What it uses", "The measures disagree.", (importance(), Text(("No row is missing.",), "good"))
         ),
@@ -114,7 +111,6 @@ def hostile() -> Report:
         LineChart(H[0], H[1], H[2], lines, (Mark(0.5, H[0]), Mark(0.6, H[5])), caption=H[1]),
         LineChart(H[3], H[7], H[7], (Series(H[0], tuple(range(n)), values, style="points"),)),
         CellTable(H[:3], tuple(zip(H, values, values, strict=True)), H[1], bars=(1, 2)),
-        Confusion(H[:4], tuple(tuple(range(i, i + 4)) for i in range(4)), H[0]),
         Code(H[1] + H[0], H[2]),
         SideBySide((Text((H[0],)), Text((H[1],)))),
     )

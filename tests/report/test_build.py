@@ -19,7 +19,7 @@ from sklearn.metrics import (
 )
 
 from radboost import DeepBoostClassifier, RGBRegressor, guarantees, report
-from radboost.report.blocks import CellTable, Confusion, LineChart, Report, SideBySide, Text
+from radboost.report.blocks import CellTable, Report, SideBySide, Text
 
 
 def walk(blocks: Any) -> list[Any]:
@@ -50,8 +50,7 @@ def test_rows_are_called_by_their_numbers_in_the_table(cancer: dict[str, Any]) -
     made = model.report(
         X, y, X_train=X_train, y_train=y_train, row_numbers=X.index + 1, row_numbers_train=X_train.index + 1
     )
-    before, after = (section(one, "rows").blocks[0] for one in (cancer["report"], made))
-    assert [row[0] for row in after.rows] == [f"{X.index[int(row[0])] + 1:,}" for row in before.rows]
+    before, after = (section(one, "labels").blocks[1] for one in (cancer["report"], made))
     assert "counted from 0" in before.caption
     assert "counted from 1" in after.caption
     (listed,) = (block for block in blocks_of(made, CellTable) if "more likely" in block.columns)
@@ -74,8 +73,8 @@ def test_small_p_values_are_shown_as_one(cancer: dict[str, Any]) -> None:
 
 def test_confusion_and_areas_are_those_of_scikit_learn(cancer: dict[str, Any]) -> None:
     model, X, y = cancer["model"], cancer["X"], cancer["y"]
-    (confusion,) = blocks_of(cancer["report"], Confusion)
-    assert np.array(confusion.counts).tolist() == confusion_matrix(y, model.predict(X)).tolist()
+    confusion = section(cancer["report"], "predictions").blocks[0]
+    assert [list(row[1:]) for row in confusion.rows] == confusion_matrix(y, model.predict(X)).tolist()
     area = roc_auc_score(y, model.predict_proba(X)[:, 1])
     table = section(cancer["report"], "score").blocks[0]
     assert {row[0]: row[1] for row in table.rows}["AUC"] == pytest.approx(area, rel=1e-5)
@@ -130,19 +129,6 @@ def section(made: Report, name: str) -> Any:
     return found
 
 
-def test_the_hardest_rows_are_those_with_the_least_likely_truth(cancer: dict[str, Any]) -> None:
-    model, X, y = cancer["model"], cancer["X"], cancer["y"].to_numpy()
-    own = model.predict_proba(X)[np.arange(len(y)), y]
-    table = section(cancer["report"], "rows").blocks[0]
-    rows = [int(row[0]) for row in table.rows]
-    assert rows == np.argsort(own, kind="stable")[: len(rows)].tolist()
-    predicted = model.predict(X)
-    for row, (_, truth, prediction, certainty, *cells) in zip(rows, table.rows, strict=True):
-        assert (truth, prediction) == (str(y[row]), str(predicted[row]))
-        assert float(certainty.removeprefix("under ").removesuffix("%")) == pytest.approx(100 * own[row], abs=0.11)
-        assert cells == [f"{X[name].iloc[row]:.6g}" for name in table.columns[4:]]
-
-
 def test_dependence_shows_contributions(cancer: dict[str, Any]) -> None:
     model, X = cancer["model"], cancer["X"]
     found = np.asarray(model.predict_contributions(X))
@@ -163,13 +149,11 @@ def test_promises_are_those_of_the_guarantees(cancer: dict[str, Any]) -> None:
     assert "vacuous" in str(table.rows[0][2])
 
 
-def test_the_course_ends_at_the_held_out_error(cancer: dict[str, Any]) -> None:
-    titles = {block.title: block for block in blocks_of(cancer["report"], LineChart)}
-    curve = titles["Held-out error against the number of trees"].series[0]
-    staged = [float(np.mean(answers != cancer["y"])) for answers in cancer["model"].staged_predict(cancer["X"])]
-    assert list(curve.y) == pytest.approx(staged, rel=1e-5)
-    assert curve.x[-1] == len(cancer["model"].ensemble_)
-    assert titles["Learning curve"].marks[0].x == cancer["model"].n_iter_
+def test_the_learning_curve_is_the_history(cancer: dict[str, Any]) -> None:
+    chart = section(cancer["report"], "learning").blocks[0]
+    history = cancer["model"].history_["train_error"]
+    assert list(chart.series[0].y) == pytest.approx(history, rel=1e-5)
+    assert chart.marks[0].x == cancer["model"].n_iter_
 
 
 def test_columns_that_fit_chance_are_told() -> None:
@@ -201,3 +185,6 @@ def test_scores_of_numbers_are_those_of_scikit_learn() -> None:
         assert value == pytest.approx(measures[str(name)](answers), rel=1e-5)
         assert constant == pytest.approx(measures[str(name)](mean), rel=1e-4)
         assert low < value < high
+    residuals = section(made, "residuals").blocks
+    rows = np.argsort(-np.abs(y[250:] - answers), kind="stable")[:8]
+    assert [int(row[0]) for row in residuals[2].rows] == rows.tolist()

@@ -74,7 +74,7 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, tuple[str, ...]]] = {
     "deepboost": (
         deep,
         TWO,
-        ("predictions", "calibration", "labels", "guarantees", "learning", "dependence", "rows"),
+        ("predictions", "calibration", "labels", "guarantees", "learning", "dependence"),
     ),
     "deepboost, three classes": (deep, THREE, ("predictions", "calibration", "guarantees", "dependence")),
     "stopped early": (lambda: deep(early_stopping=2), TWO, ("learning",)),
@@ -86,7 +86,7 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, tuple[str, ...]]] = {
     ),
     "soft-max": (lambda: SoftmaxBoostClassifier(n_rounds=5, n_jobs=1), THREE, ("predictions", "importance")),
     "rgb": (lambda: RGBClassifier(n_rounds=4, n_jobs=1), THREE == "a", ("predictions", "importance")),
-    "numbers": (lambda: RGBRegressor(n_rounds=4, n_jobs=1), NUMBERS, ("residuals", "slices", "dependence", "rows")),
+    "numbers": (lambda: RGBRegressor(n_rounds=4, n_jobs=1), NUMBERS, ("residuals", "slices", "dependence")),
     "quantile": (lambda: RGBRegressor(n_rounds=4, loss=QuantileLoss(0.9), n_jobs=1), NUMBERS, ("residuals",)),
     "sparse": (lambda: SparseBoostClassifier(n_jobs=1), THREE, ("predictions", "learning")),
     "sparse numbers": (lambda: SparseBoostRegressor(n_jobs=1), NUMBERS, ("residuals", "learning")),
@@ -198,7 +198,7 @@ def test_weights_are_copies_in_scores(model: Any) -> None:
 
 
 def test_rows_of_weight_0_are_left_out(model: Any) -> None:
-    """The page is that of the other rows, also where these are few; rows keep the numbers that they were given with."""
+    """The page is that of the other rows, also where these are few."""
     sources = np.array(["s", "t"])[np.arange(N - TRAIN) % 2]
     wrong = np.flatnonzero(model.predict(GAPS[TRAIN:]) != TWO[TRAIN:])
     for kept in (np.arange(7, N - TRAIN), wrong[-1:], np.array([3])):
@@ -208,11 +208,6 @@ def test_rows_of_weight_0_are_left_out(model: Any) -> None:
         by_weight = checked(model.report(GAPS[TRAIN:], TWO[TRAIN:], sample_weight=weights, sources=sources, **others))
         alone = model.report(GAPS[rows], TWO[rows], sources=sources[kept], **others)
         assert by_weight.figures == alone.figures
-        names, of_alone = (
-            [row[0] for one in made.sections if one.name == "rows" for row in one.blocks[0].rows]
-            for made in (by_weight, alone)
-        )
-        assert names == [str(kept[int(name)]) for name in of_alone]
     three = SoftmaxBoostClassifier(n_rounds=2, n_jobs=1).fit(X, np.digitize(NUMBERS, np.quantile(NUMBERS, [0.3, 0.6])))
     checked(three.report(X, three.predict(X), sample_weight=np.eye(len(X))[0]))
 

@@ -12,7 +12,6 @@ import pytest
 
 from radboost.report.blocks import (
     CellTable,
-    Confusion,
     Figure,
     LineChart,
     Report,
@@ -138,7 +137,8 @@ def test_every_text_of_the_report_is_shown() -> None:
 
     report = sample.classes()
     missing = {text for text in texts(plain(report)) if " ".join(text.split()) not in shown}
-    assert missing <= {section.name for section in report.sections}  # which are addresses
+    facts = {text for pair in report.facts for text in pair}  # a section has them
+    assert missing <= {*facts, *(section.name for section in report.sections)}  # names are addresses
 
 
 def test_hostile_texts_are_text() -> None:
@@ -171,8 +171,6 @@ def test_odd_reports_are_pages() -> None:
         CellTable(("a", "b"), ((1,), (None,))),
         LineChart("", "", "", ()),
         CellTable(("a", "b"), (("x", math.nan), ("y", None), ("z", 0.0)), bars=(1,)),
-        Confusion((), ()),
-        Confusion(("a",), ((0,),)),
         SideBySide((SideBySide((sample.learning(),)),)),
     )
     names = ("", "content", "content", "verdict", "A b", "a-b")

@@ -75,15 +75,6 @@ class LineChart:
 
 
 @dataclass(frozen=True)
-class Confusion:
-    """Counts of true classes (rows) by predicted ones (columns)."""
-
-    classes: tuple[str, ...]
-    counts: tuple[tuple[Number, ...], ...]
-    caption: str = ""
-
-
-@dataclass(frozen=True)
 class Code:
     """Text to copy; `language` is python or console."""
 
@@ -98,7 +89,7 @@ class SideBySide:
     blocks: tuple[Block, ...]
 
 
-Block = Text | CellTable | LineChart | Confusion | Code | SideBySide
+Block = Text | CellTable | LineChart | Code | SideBySide
 
 
 @dataclass(frozen=True)
@@ -133,4 +124,4 @@ class Report:
     figures: tuple[Figure, ...]
     sections: tuple[Section, ...]
     facts: tuple[tuple[str, str], ...]
-    """Names with values for the foot: versions, seed, hashes of the rows."""
+    """Names with values: versions, seed, hashes of the rows."""

@@ -15,7 +15,6 @@ from radboost.report.data import data
 from radboost.report.dependence import dependence
 from radboost.report.figures import count
 from radboost.report.guarantee import guarantee
-from radboost.report.hardest import hardest
 from radboost.report.importance import importance
 from radboost.report.learning import learning
 from radboost.report.noise import noise
@@ -36,7 +35,6 @@ SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
     slices,
     importance,
     dependence,
-    hardest,
     learning,
     guarantee,
 )

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost.report.blocks import Block, Cell, CellTable, Section, Text
-from radboost.report.figures import count, percent, rounded, shortened
+from radboost.report.figures import count, percent, rounded
+from radboost.report.html import shortened
 from radboost.report.leaks import DECIDES, Finding, findings, quoted
 from radboost.report.profile import MOST_COLUMNS, MOST_ROWS, ColumnProfile, profiles
 from radboost.report.residuals import distribution

@@ -7,7 +7,8 @@ import numpy as np
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
 from radboost.report.blocks import CellTable, LineChart, Section, Series, SideBySide
-from radboost.report.figures import plain, plain_all, shortened, thinned
+from radboost.report.figures import plain, plain_all, thinned
+from radboost.report.html import shortened
 from radboost.report.shapley import Contributions
 from radboost.report.subject import Subject
 

@@ -18,7 +18,6 @@ CONFIDENCE = 0.95
 RESAMPLES = 1000
 MOST_GROUPS = 1000
 FEWEST_TO_RESAMPLE = 10
-SHORTEN = 60  # characters of a name or a value
 
 Interval = tuple[float, float]
 
@@ -55,11 +54,6 @@ def percent(share: float, digits: int = 1) -> str:
 
 def count(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
-def shortened(text: str, most: int = SHORTEN) -> str:
-    """Name or value of at most `most` characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def between(interval: Interval, show: Callable[[float], str]) -> str:

@@ -23,7 +23,7 @@ def escape(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n")).translate(_SPECIAL)
 
 
-def shortened(text: str, longest: int = LONGEST) -> str:
+def shortened(text: str, longest: int = 60) -> str:
     """Both ends of a text that is too long, so that names which differ in either stay apart."""
     if len(text) <= longest:
         return text

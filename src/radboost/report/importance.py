@@ -1,4 +1,4 @@
-"""Importance of columns by three measures, and what it means where they disagree."""
+"""Importance of columns by three measures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.explain.importance import permutation_importance
 from radboost.report.blocks import Block, CellTable, Section, Text
-from radboost.report.figures import count, plain, shortened
+from radboost.report.figures import count, plain
+from radboost.report.html import shortened
 from radboost.report.scores import SMALLEST
 from radboost.report.shapley import Contributions
 from radboost.report.subject import UNKNOWN, Subject
@@ -17,7 +18,8 @@ from radboost.rows.contents import take_rows
 
 MOST_COLUMNS, SHOWN, N_REPEATS, FEWEST_ROWS = 40, 15, 3, 10
 MOST_ROWS = 2000
-TOP, FAR = 5, 3.0  # columns that are compared, and a ratio of two measures that is worth a remark
+# Columns that are compared, a ratio of two measures that is worth a remark, and a gain that is not.
+TOP, FAR, SMALL = 5, 3.0, 0.02
 
 
 def importance(subject: Subject) -> Section | None:
@@ -31,11 +33,8 @@ def importance(subject: Subject) -> Section | None:
     useful = None if shuffled is None else _normalized(np.maximum(shuffled[0], 0.0))
     order = _order(subject.gains, sizes, useful)
     blocks: list[Block] = [_table(subject, order[:SHOWN], sizes, useful)]
-    notes = disagreements(subject, sizes, shuffled)
-    if notes:
+    if shuffled is not None and (notes := overfitted(subject, *shuffled)):
         blocks.append(Text(tuple(notes), "warning"))
-    elif shuffled is not None and sizes is not None:
-        blocks.append(Text(("The three measures agree on which columns matter.",), "good"))
     if isinstance(shap, str):
         blocks.append(Text((shap,), "note"))
     used = int(np.count_nonzero(subject.gains))
@@ -97,34 +96,17 @@ def _shuffled(subject: Subject, columns: list[int]) -> tuple[FloatArray, FloatAr
     return result.importances_mean, result.importances_std
 
 
-def disagreements(
-    subject: Subject, sizes: FloatArray | None, shuffled: tuple[FloatArray, FloatArray] | None
-) -> list[str]:
-    """Remarks on columns that are important by one measure and not by another."""
-    if shuffled is None:
-        return []
-    increases, spreads = shuffled
+def overfitted(subject: Subject, increases: FloatArray, spreads: FloatArray) -> list[str]:
+    """Remarks on columns with much gain in training that are worth nothing on held-out rows."""
     useful = _normalized(np.maximum(increases, 0.0))
-    notes = []
-    for column in np.argsort(-subject.gains, kind="stable")[:TOP].tolist():
-        gain, name = float(subject.gains[column]), repr(shortened(subject.names[column]))
-        if gain < 0.02:
-            continue
-        if increases[column] <= 2.0 * spreads[column] and gain > FAR * useful[column]:
-            notes.append(
-                f"{name} has {100 * gain:.0f}% of the gain in training, and shuffling it on held-out rows costs "
-                "nothing: the trees fitted chance with it, or other columns say the same."
-            )
-        elif sizes is not None and sizes[column] > FAR * max(useful[column], 1e-9):
-            notes.append(
-                f"{name} moves the scores much and is worth little on held-out rows: other columns may say the same, "
-                "or what it says does not hold on new rows."
-            )
-    return notes + [
-        f"{shortened(subject.names[column])!r} has little of the gain and is worth much on held-out rows: gain favors "
-        "columns with many values, which leave less to the others."
-        for column in np.argsort(-useful, kind="stable")[:TOP].tolist()
-        if useful[column] > 0.05 and useful[column] > FAR * max(float(subject.gains[column]), 1e-9)
+    top = np.argsort(-subject.gains, kind="stable")[:TOP].tolist()
+    return [
+        f"{shortened(subject.names[column])!r} has {100 * subject.gains[column]:.0f}% of the gain in training, and "
+        "shuffling it on held-out rows costs nothing: the trees fitted chance with it, or other columns say the same."
+        for column in top
+        if subject.gains[column] >= SMALL
+        and increases[column] <= 2.0 * spreads[column]
+        and subject.gains[column] > FAR * useful[column]
     ]
 
 

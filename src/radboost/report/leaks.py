@@ -14,7 +14,7 @@ from scipy.stats import poisson
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
-from radboost.report.figures import shortened
+from radboost.report.html import shortened
 
 N_BINS, ROWS_OF_BIN = 128, 10  # most intervals of a number, and how many rows each should have
 FEWEST_ROWS = 40  # to suspect anything by

@@ -36,16 +36,4 @@
   addEventListener("scroll", follow, { passive: true });
   addEventListener("resize", follow);
   follow();
-
-  for (const button of all("[data-copy]")) {
-    button.addEventListener("click", async () => {
-      const code = button.parentNode.querySelector("code");
-      try { await navigator.clipboard.writeText(code.textContent); } catch (error) {
-        getSelection().selectAllChildren(code);
-        document.execCommand("copy");
-      }
-      button.textContent = "Copied";
-      setTimeout(() => { button.textContent = "Copy"; }, 1500);
-    });
-  }
 })();

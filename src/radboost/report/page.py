@@ -47,7 +47,7 @@ def render(report: Report) -> str:
         f'<a class="skip" href="#content">Skip to the report</a>\n{_navigation(report, anchors)}\n'
         f'<div class="page"><header class="top"><p class="brand">RadBoost report</p>'
         f"{_words('h1', report.title, 200)}{_words('p', report.subtitle, 600, 'subtitle')}</header>\n"
-        f'<main id="content">\n{_verdict(report)}\n{sections}</main>\n{_foot(report)}</div>\n'
+        f'<main id="content">\n{_verdict(report)}\n{sections}</main>\n</div>\n'
         f'<script type="application/json" id="report-data">{as_json(report)}</script>\n'
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
@@ -114,8 +114,3 @@ def _section(section: Section, anchor: str) -> str:
     blocks = "".join(as_html(block) for block in section.blocks)
     title = f'<h2 dir="auto">{escape(shortened(section.title, 200))}</h2>'
     return f'<section class="part" id="{anchor}">{title}{_words("p", section.lead, 1500, "lead")}{blocks}</section>\n'
-
-
-def _foot(report: Report) -> str:
-    facts = "".join(f"<div><dt>{name(key, 80)}</dt><dd>{name(value, 400)}</dd></div>" for key, value in report.facts)
-    return f'<footer class="foot"><dl>{facts}</dl></footer>\n' if facts else ""

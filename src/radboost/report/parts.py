@@ -6,17 +6,15 @@ import math
 import re
 from functools import singledispatch
 
-from radboost.report.blocks import Cell, CellTable, Code, Confusion, LineChart, Number, SideBySide, Text
-from radboost.report.html import NOTHING, column, escape, name, number, shortened
+from radboost.report.blocks import Cell, CellTable, Code, LineChart, SideBySide, Text
+from radboost.report.html import NOTHING, column, escape, name, shortened
 from radboost.report.svg import COLUMN, N_COLORS, NARROW, WIDE, line_chart
 
 WORDS = {"note": "Note", "warning": "Warning", "good": "Good"}
 LONGEST_TEXT = 3000  # characters of a paragraph that are shown
-DENSE = 8  # classes above which a confusion matrix leaves its percentages out and has small cells
 TALL = 24  # rows of a table above which it scrolls on the screen
 WORDY = 30  # characters of a cell above which its column keeps a width that is good to read
 FEW = 3  # columns up to which a table is no wider than they need
-SHADES = 4
 _QUANTITY = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d,]*(?:\.\d+)? ?%?")
 
 
@@ -38,10 +36,7 @@ def _text(block: Text, *, in_column: bool = False) -> str:
 
 @as_html.register
 def _code(block: Code, *, in_column: bool = False) -> str:
-    return (
-        f'<div class="code"><button type="button" class="quiet js-only" data-copy>Copy</button>'
-        f'<pre tabindex="0"><code data-language="{escape(block.language)}">{escape(block.text)}</code></pre></div>'
-    )
+    return f'<pre tabindex="0"><code data-language="{escape(block.language)}">{escape(block.text)}</code></pre>'
 
 
 @as_html.register
@@ -120,44 +115,6 @@ def _cell(cell: Cell, shown: str, bar: str, *, is_head: bool, numeric: bool) -> 
     inside = name(cell) if cell else ""
     wordy = ' class="wordy"' if len(cell) > WORDY else ""
     return f'<th scope="row">{inside}</th>' if is_head else f"<td{wordy}>{inside}</td>"
-
-
-@as_html.register
-def _confusion(block: Confusion, *, in_column: bool = False) -> str:
-    """Counts with their fraction of each true class; the diagonal has one color, errors another."""
-    classes, counts = block.classes, block.counts
-    rows = [sum(row) for row in counts]
-    columns = [sum(row[index] for row in counts) for index in range(len(classes))]
-    dense = " dense" if len(classes) > DENSE else ""
-    head = "".join(f'<th scope="col">{name(label, 24)}</th>' for label in classes)
-    body = ""
-    for true, label in enumerate(classes):
-        cells = "".join(
-            f'<td class="number {"hit" if true == given else "miss"}{_shade(count, rows[true])}">{number(count)}'
-            + (f"<small>{100 * count / rows[true]:.0f} %</small>" if rows[true] and not dense else "")
-            + "</td>"
-            for given, count in enumerate(counts[true])
-        )
-        body += f'<tr><th scope="row">{name(label, 24)}</th>{cells}{_percent(counts[true][true], rows[true])}</tr>'
-    right = [counts[index][index] for index in range(len(classes))]
-    foot = "".join(_percent(hits, total) for hits, total in zip(right, columns, strict=True))
-    return (
-        f'<figure class="figure"><div class="scroll" tabindex="0" role="group" aria-label="confusion">'
-        f'<table class="confusion{dense}"><thead><tr><td class="corner">true <span aria-hidden="true">&darr;</span> '
-        f'predicted <span aria-hidden="true">&rarr;</span></td>{head}<th scope="col" class="sum">recall</th></tr>'
-        f'</thead><tbody>{body}</tbody><tfoot><tr><th scope="row" class="sum">precision</th>{foot}'
-        f"{_percent(sum(right), sum(rows))}</tr></tfoot></table></div>{_caption(block.caption)}</figure>"
-    )
-
-
-def _shade(count: Number, total: Number) -> int:
-    """Strength of a cell's color by its fraction of the row, square roots so that small ones are seen."""
-    return min(SHADES, math.ceil(SHADES * math.sqrt(count / total))) if total and count > 0 else 0
-
-
-def _percent(part: Number, whole: Number) -> str:
-    text = f"{100 * part / whole:.1f} %" if whole else NOTHING
-    return f'<td class="number sum">{text}</td>'
 
 
 def _caption(text: str) -> str:

@@ -6,11 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.report.blocks import Block, Cell, CellTable, Confusion, LineChart, Section, Series, Text
-from radboost.report.figures import between, groups_among, percent, plain, plain_all, rounded, share_interval, shortened
+from radboost.report.blocks import Block, Cell, CellTable, LineChart, Section, Series, Text
+from radboost.report.figures import between, groups_among, percent, plain, plain_all, rounded, share_interval
+from radboost.report.html import shortened
 from radboost.report.subject import UNKNOWN, Subject
 
 MOST_THRESHOLDS, MOST_CLASSES = 200, 30
+MOST_BARS = 4  # classes whose confusion is drawn as bars
 COST_RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # cost of a missed positive in false alarms
 
 
@@ -22,7 +24,7 @@ def predictions(subject: Subject) -> Section | None:
     if not len(known):
         return None
     counts = confusion_counts(subject, known)
-    blocks: list[Block] = [_confusion(subject, counts), _by_class(subject, counts, known)]
+    blocks: list[Block] = [_confusion(subject, counts), _by_class(subject, counts)]
     if len(subject.classes) == 2 and subject.probabilities is not None:
         stated, truth = subject.probabilities[known, 1], subject.test.class_ids[known] == 1
         blocks += _thresholds(subject, stated, truth, subject.test.weight()[known])
@@ -51,11 +53,12 @@ def _confusion(subject: Subject, counts: FloatArray) -> Block:
     if n > MOST_CLASSES:
         many = f"{n} classes are too many to show which is taken for which; the table below has the worst."
         return Text((many,), "note")
-    unit = "weight" if subject.test.weights is not None else "rows"
-    return Confusion(
-        tuple(shortened(name) for name in subject.class_names),
-        tuple(tuple(_cell(value) for value in row) for row in counts),
-        f"Held-out {unit} by their true class (rows) and the predicted one (columns).",
+    names = tuple(shortened(name) for name in subject.class_names)
+    return CellTable(
+        ("true class", *(f"predicted {name}" for name in names)),
+        tuple((name, *(_cell(value) for value in row)) for name, row in zip(names, counts, strict=True)),
+        f"{'Weight of the held-out' if subject.test.weights is not None else 'Held-out'} rows.",
+        bars=tuple(range(1, n + 1)) if n <= MOST_BARS else (),
     )
 
 
@@ -63,7 +66,7 @@ def _cell(value: float) -> float | int:
     return int(value) if value == int(value) else plain(value)
 
 
-def _by_class(subject: Subject, counts: FloatArray, known: npt.NDArray[np.intp]) -> CellTable:
+def _by_class(subject: Subject, counts: FloatArray) -> CellTable:
     """Precision and recall of each class, the lowest recall first."""
     test = subject.test
     rows: list[tuple[float, tuple[Cell, ...]]] = []
@@ -77,8 +80,7 @@ def _by_class(subject: Subject, counts: FloatArray, known: npt.NDArray[np.intp])
             weights = None if test.weights is None else test.weights[own]
             limits = share_interval(subject.predicted_ids[own] == index, weights, groups_among(test.groups, own))[1]
             interval = between(limits, percent)
-        area = rounded(_one_against_others(subject, index, known))
-        values = (rounded(precision), rounded(recall), interval, rounded(f1), area)
+        values = (rounded(precision), rounded(recall), interval, rounded(f1))
         rows.append((2.0 if recall is None else recall, (shortened(name), _cell(there), _cell(predicted), *values)))
     rows.sort(key=lambda pair: pair[0])
     caption = (
@@ -87,18 +89,8 @@ def _by_class(subject: Subject, counts: FloatArray, known: npt.NDArray[np.intp])
     )
     if len(rows) > MOST_CLASSES:
         caption += f" The {MOST_CLASSES} classes with the lowest recall."
-    columns = ("class", "rows", "predicted", "precision", "recall", "95% interval of recall", "F1", "area under ROC")
+    columns = ("class", "rows", "predicted", "precision", "recall", "95% interval of recall", "F1")
     return CellTable(columns, tuple(row for _, row in rows[:MOST_CLASSES]), caption)
-
-
-def _one_against_others(subject: Subject, index: int, known: npt.NDArray[np.intp]) -> float | None:
-    from sklearn.metrics import roc_auc_score
-
-    truth = subject.test.class_ids[known] == index
-    if subject.probabilities is None or truth.all() or not truth.any():
-        return None
-    weights = None if subject.test.weights is None else subject.test.weights[known]
-    return float(roc_auc_score(truth, subject.probabilities[known, index], sample_weight=weights))
 
 
 def _thresholds(

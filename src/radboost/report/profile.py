@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from radboost._tables import column_values
 from radboost._typing import FloatArray
-from radboost.report.figures import shortened
+from radboost.report.html import shortened
 from radboost.report.leaks import FEWEST_ROWS, Suspicion, TargetValues, is_id
 from radboost.report.subject import UNKNOWN, LabeledRows, Subject
 from radboost.rows.categories import MOST_CATEGORIES

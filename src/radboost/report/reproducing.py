@@ -8,7 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from radboost.report.blocks import Block, CellTable, Code, Section, Text
-from radboost.report.figures import count, shortened
+from radboost.report.figures import count
+from radboost.report.html import shortened
 from radboost.report.subject import Subject
 from radboost.rows.contents import digest
 
@@ -34,15 +35,10 @@ def reproducing(subject: Subject) -> Section:
 
 
 def _by_search(search: Any) -> str:
-    """Say what chose the parameters, and whether it would again."""
-    again = "The search with the same rows and parameters chooses them again."
-    if getattr(search, "time_budget", None) is not None:
-        again = (
-            f"The search had time_budget={_text(search.time_budget)}: with other seconds, or on a machine that is "
-            "faster or slower, it may choose others."
-        )
     settings = count(len(search.cv_results_["params"]), "setting")
-    return f"The parameters are those that {type(search).__name__} chose from {settings}; the code fits them. {again}"
+    by = f"The parameters are those that {type(search).__name__} chose from {settings}; the code fits them."
+    budget = getattr(search, "time_budget", None)
+    return by if budget is None else f"{by} With time_budget={_text(budget)} another run may choose others."
 
 
 def facts(subject: Subject) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ from radboost.report.blocks import Block, CellTable, LineChart, Mark, Section, S
 from radboost.report.figures import Groups, groups_among, observations, percent, plain_all, rounded, share_interval
 from radboost.report.subject import Subject
 
-MOST_POINTS, N_BINS, N_PARTS = 600, 30, 10
+MOST_POINTS, N_BINS, N_PARTS, SHOWN = 600, 30, 10, 8
 
 
 def residuals(subject: Subject) -> Section | None:
@@ -26,6 +26,7 @@ def residuals(subject: Subject) -> Section | None:
     blocks: list[Block] = [
         SideBySide((_against(subject, predicted, off), spread)),
         _by_target(y, off, subject.test.groups),
+        _largest(subject, y, predicted),
     ]
     if subject.quantile is not None:
         blocks.append(_coverage(subject, subject.quantile, y, predicted))
@@ -101,6 +102,18 @@ def _by_target(y: FloatArray, off: FloatArray, groups: Groups | None) -> CellTab
     columns = ("target", "rows", "mean of abs(target - prediction)", "from", "to")
     caption = "Rows in parts of equal numbers, by their target, with 95% intervals."
     return CellTable(columns, tuple(rows), caption, digits=3, bars=(2,))
+
+
+def _largest(subject: Subject, y: FloatArray, predicted: FloatArray) -> CellTable:
+    """Rows with the largest residuals."""
+    order = np.argsort(-np.abs(y - predicted), kind="stable")
+    different = np.sort(np.unique(subject.test.keys[order], return_index=True)[1])
+    rows = tuple(
+        (f"{subject.test.number(row):,}", *(number_text(float(one)) for one in (y[row], predicted[row])))
+        for row in order[different[:SHOWN]].tolist()
+    )
+    caption = f"The rows with the largest residuals; {subject.counting}. Copies are left out."
+    return CellTable(("row", "target", "prediction"), rows, caption)
 
 
 def _coverage(subject: Subject, level: float, y: FloatArray, predicted: FloatArray) -> Text:

@@ -23,8 +23,8 @@ from radboost.report.figures import (
     rounded,
     share_interval,
     share_of,
-    shortened,
 )
+from radboost.report.html import shortened
 from radboost.report.scores import losses_by_row
 from radboost.report.subject import Subject
 

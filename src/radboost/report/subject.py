@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radboost._numbers import are_years, number_text
-from radboost._tables import column_names, column_values, known_form, without_arrow
+from radboost._tables import column_names, known_form, without_arrow
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
 from radboost.guarantees.holdout import predicts_numbers
@@ -22,7 +22,7 @@ from radboost.report.figures import Groups
 from radboost.report.kinds import Kinds, kinds_of, value_text
 from radboost.report.shapley import Contributions, contributions
 from radboost.rows.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
-from radboost.rows.read import is_missing, plain_labels, read_matrix, read_targets
+from radboost.rows.read import plain_labels, read_matrix, read_targets
 
 if TYPE_CHECKING:
     from radboost.report.baselines import Baselines
@@ -164,14 +164,6 @@ class Subject:
         return cost_of(self.model) if self.classifies else None
 
     @cached_property
-    def truth_probability(self) -> FloatArray:
-        """Probability of the true class of each held-out row; 0 where the model does not know the class."""
-        assert self.probabilities is not None
-        ids = self.test.class_ids
-        own = self.probabilities[np.arange(len(ids)), np.maximum(ids, 0)]
-        return np.where(ids == UNKNOWN, 0.0, own)
-
-    @cached_property
     def gains(self) -> FloatArray:
         """Importances by the model itself, with the sum 1; zeros where it has none."""
         gains = np.nan_to_num(getattr(self.model, "feature_importances_", np.zeros(self.n_columns)))
@@ -221,15 +213,6 @@ class Subject:
         """Columns of numbers that look like years."""
         columns = [(one, self.test.column(one)) for one in range(self.n_columns) if one not in self.categories]
         return frozenset(one for one, values in columns if are_years(values[~np.isnan(values)]))
-
-    def cell(self, row: int, column: int) -> str:
-        """Held-out cell as it was given, or as the table has it that the model was fitted to."""
-        number = float(self.test.column(column)[row])
-        if column in self.kinds or (column in self.years and not np.isnan(number)):
-            return "missing" if np.isnan(number) else self.value_text(column, number)
-        if sparse.issparse(self.test.X):
-            return _cell_text(number)
-        return _cell_text(column_values(take_rows(self.test.X, [row]), column)[0])
 
 
 def cost_of(model: Any) -> FloatArray | None:
@@ -379,12 +362,3 @@ def _sources(sources: Any, n_rows: int) -> Labels:
     if len(values) != n_rows:
         raise ValueError(f"sources has {len(values)} entries for {n_rows} rows; give one for each row.")
     return values
-
-
-def _cell_text(value: Any) -> str:
-    if is_missing(value):
-        return "missing"
-    if isinstance(value, float | np.floating):
-        number = float(value)
-        return number_text(number) if abs(number) >= 1e6 else f"{number:.6g}"
-    return str(value)

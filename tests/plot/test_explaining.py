@@ -190,7 +190,7 @@ def test_models_of_several_targets() -> None:
         plot.dependence(model, X, 1, target=3)
     with pytest.raises(ValueError, match="label='a' is none of the classes"):
         plot.dependence(model, X, 1, label="a")
-    with pytest.raises(ValueError, match="7 targets, and a picture has colours for 6: choose one by target="):
+    with pytest.raises(ValueError, match="7 targets, and a picture has colors for 6: choose one by target="):
         plot.dependence(RGBRegressor(2).fit(X, np.tile(targets[:, :1], 7)), X, 1)
     alone = RGBRegressor(3).fit(X, targets[:, 0])
     assert "target" not in plot.explanation(alone, X[0], target=0).get_title(loc="left")

@@ -16,7 +16,7 @@ from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.calibration import by_chance, calibration_error
 from radboost.report.data import data
-from radboost.report.figures import bootstrap, percent, share_interval, thinned
+from radboost.report.figures import bootstrap, fraction_interval, percent, thinned
 from radboost.report.noise import confident_learning, cross_fitted
 from radboost.report.profile import profiles
 from radboost.report.scores import Predictions, measures, own_predictions
@@ -35,19 +35,19 @@ def test_exact_intervals_are_those_of_scipy(hits: int, n: int) -> None:
 
 def test_intervals_with_weights_have_the_limits_of_those_without() -> None:
     hits = np.arange(40) < 3
-    share, exact = share_interval(hits, None)
+    share, exact = fraction_interval(hits, None)
     assert exact == pytest.approx(exact_interval(3, 40))
     for unit in (1e-3, 0.1, 1.0, 7.0):
-        assert share_interval(hits, np.full(40, unit)) == (share, exact)
-        near = share_interval(hits, unit * (1.0 + 1e-9 * np.arange(40)))
+        assert fraction_interval(hits, np.full(40, unit)) == (share, exact)
+        near = fraction_interval(hits, unit * (1.0 + 1e-9 * np.arange(40)))
         assert near[1] == pytest.approx(exact, abs=1e-6)
     weights = np.tile([1.0, 2.0], 20)  # 60^2 / 100 rows count
-    assert share_interval(np.zeros(40), weights)[1] == pytest.approx((0.0, exact_interval(0, 36)[1]))
-    assert share_interval(np.ones(40), 0.01 * weights)[1] == pytest.approx((exact_interval(36, 36)[0], 1.0))
+    assert fraction_interval(np.zeros(40), weights)[1] == pytest.approx((0.0, exact_interval(0, 36)[1]))
+    assert fraction_interval(np.ones(40), 0.01 * weights)[1] == pytest.approx((exact_interval(36, 36)[0], 1.0))
     # rows of hardly any weight say hardly anything
     few = np.r_[np.ones(5), np.full(35, 1e-9)]
-    assert share_interval(np.zeros(40), few)[1] == pytest.approx((0.0, exact_interval(0, 5)[1]), abs=1e-6)
-    assert share_interval(np.zeros(1), np.ones(1))[1] == pytest.approx(exact_interval(0, 1))
+    assert fraction_interval(np.zeros(40), few)[1] == pytest.approx((0.0, exact_interval(0, 5)[1]), abs=1e-6)
+    assert fraction_interval(np.zeros(1), np.ones(1))[1] == pytest.approx(exact_interval(0, 1))
 
 
 @pytest.mark.parametrize("chances", [(0.02, 0.02), (0.02, 0.1), (0.1, 0.02), (0.3, 0.3)])
@@ -59,7 +59,7 @@ def test_intervals_with_weights_cover(chances: tuple[float, float]) -> None:
     for _ in range(400):
         heavy = rng.random(60) < 0.2
         hits = rng.random(60) < np.where(heavy, chances[1], chances[0])
-        low, high = share_interval(hits, np.where(heavy, 6.0, 1.0))[1]
+        low, high = fraction_interval(hits, np.where(heavy, 6.0, 1.0))[1]
         covered += low <= truth <= high
     assert covered >= 0.94 * 400
 

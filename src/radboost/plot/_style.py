@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-# Okabe and Ito's palette without its yellow: told apart by colour-blind readers and in grey.
+# Okabe and Ito's palette without its yellow: distinct for color-blind readers and in grey.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 INK = "#333333"
 FAINT = "#8c8c8c"

@@ -36,15 +36,15 @@ def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, 
     check_is_fitted(model)
     classes = model.classes_
     costs = _read_costs(getattr(model, "cost", None) if cost is None else cost, len(classes))
-    places = {label: index for index, label in enumerate(classes.tolist())}
+    index_of = {label: index for index, label in enumerate(classes.tolist())}
     labels = np.asarray(y).tolist()
-    strangers = [label for label in labels if label not in places]
-    if strangers:
-        raise ValueError(f"y contains the label {strangers[0]!r}, which the model was not fitted with.")
+    unknown = [label for label in labels if label not in index_of]
+    if unknown:
+        raise ValueError(f"y contains the label {unknown[0]!r}, which the model was not fitted with.")
     if not labels:
         raise ValueError("X has no rows, so there is nothing to draw.")
     counts = np.zeros(costs.shape)
-    np.add.at(counts, ([places[label] for label in labels], np.searchsorted(classes, model.predict(X))), 1.0)
+    np.add.at(counts, ([index_of[label] for label in labels], np.searchsorted(classes, model.predict(X))), 1.0)
     paid = counts * costs
     ax = axes(ax)
     ax.imshow(paid, cmap="Oranges", vmin=0.0, vmax=max(float(paid.max()), 1e-300))

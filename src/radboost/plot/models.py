@@ -25,9 +25,9 @@ def margins(
     *,
     bins: int = 20,
 ) -> Axes:
-    """Draw the distribution of normalised margins (Deep Boosting, Figure 4).
+    """Draw the distribution of normalized margins (Deep Boosting, Figure 4).
 
-    The line is cumulative: its height at a margin is the share of rows with at most that margin. A lower line
+    The line is cumulative: its height at a margin is the fraction of rows with at most that margin. A lower line
     means clearer votes, and its height at 0 is the error. Behind it stands the histogram.
 
     Parameters
@@ -53,7 +53,7 @@ def margins(
         heights = np.concatenate([[0.0], np.arange(1, len(margin) + 1) / len(margin), [1.0]])
         ax.step(ordered, heights, where="post", color=colour, linewidth=1.8)
     _name_lines(ax, values)
-    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalised margin", ylabel="share of rows")
+    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalized margin", ylabel="share of rows")
     ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
     in_percent(ax)
     ax.set_title("Margins", loc="left")

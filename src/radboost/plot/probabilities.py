@@ -50,11 +50,11 @@ def reliability(
             raise ValueError(f"X has {len(probabilities)} rows and y has {len(labels)}; give a label for each row.")
         confidence = probabilities.max(axis=1)
         right = np.asarray(model.classes_)[probabilities.argmax(axis=1)] == labels
-        places = bins_of(confidence, bins)
-        counts = np.bincount(places, minlength=bins)
+        bin_of = bins_of(confidence, bins)
+        counts = np.bincount(bin_of, minlength=bins)
         used = counts >= max(1.0, FEWEST * len(labels))
-        sure = np.bincount(places, confidence, bins)[used] / counts[used]
-        share = np.bincount(places, right, bins)[used] / counts[used]
+        sure = np.bincount(bin_of, confidence, bins)[used] / counts[used]
+        share = np.bincount(bin_of, right, bins)[used] / counts[used]
         spread = 2.0 * np.sqrt(share * (1.0 - share) / counts[used])
         colour = COLOURS[index % len(COLOURS)]
         ax.vlines(sure, share - spread, share + spread, color=colour, alpha=0.5, linewidth=1.2)

@@ -35,18 +35,18 @@ def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: i
     if not isinstance(model, MultiSourceBoostClassifier):
         raise TypeError(f"Expected a fitted MultiSourceBoostClassifier, got {model!r}.")
     check_is_fitted(model)
-    shares = model.source_probabilities(X)
+    probabilities = model.source_probabilities(X)
     names = model.source_names_
-    ids = ids_among(read_sources(sources, len(shares)), names, "sources")
-    places = _first_component(read_matrix(model, X, model.ensemble_.categories))
-    edges = np.unique(np.quantile(places, np.linspace(0.0, 1.0, bins + 1)))
-    box = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, max(len(edges) - 2, 0))
+    ids = ids_among(read_sources(sources, len(probabilities)), names, "sources")
+    scores = _first_component(read_matrix(model, X, model.ensemble_.categories))
+    edges = np.unique(np.quantile(scores, np.linspace(0.0, 1.0, bins + 1)))
+    box = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, max(len(edges) - 2, 0))
     ax = axes(ax)
     for source, name in enumerate(names.tolist()):
         own = ids == source
         used = np.unique(box[own])
-        middles = [float(places[own & (box == b)].mean()) for b in used]
-        means = [float(shares[own & (box == b), source].mean()) for b in used]
+        middles = [float(scores[own & (box == b)].mean()) for b in used]
+        means = [float(probabilities[own & (box == b), source].mean()) for b in used]
         colour = COLOURS[source % len(COLOURS)]
         ax.plot(middles, means, color=colour, linewidth=1.8, marker="o", markersize=3, label=str(name))
     ax.set_ylim(0.0, 1.02)

@@ -111,42 +111,42 @@ class _Made:
     design: _Design
     model: Any
 
-    def predict(self, subject: Subject, part: LabeledRows, places: Places) -> Predicted:
+    def predict(self, subject: Subject, part: LabeledRows, rows: Places) -> Predicted:
         with one_blas_thread:
-            columns = self.design.columns(part, places)
+            columns = self.design.columns(part, rows)
             if not subject.classifies:
                 return np.asarray(self.model.predict(columns), dtype=np.float64), None
-            probabilities = np.zeros((len(places), len(subject.classes)))
+            probabilities = np.zeros((len(rows), len(subject.classes)))
             probabilities[:, self.model.classes_] = self.model.predict_proba(columns)
         return _best_classes(subject, probabilities), probabilities
 
 
-def _fit(subject: Subject, part: LabeledRows, places: Places) -> _Made | None:
+def _fit(subject: Subject, part: LabeledRows, rows: Places) -> _Made | None:
     if subject.classifies:
-        places = places[part.class_ids[places] != UNKNOWN]
+        rows = rows[part.class_ids[rows] != UNKNOWN]
     targets = part.class_ids if subject.classifies else part.y
-    if len(places) < FEWEST or (subject.classifies and len(np.unique(targets[places])) < 2):
+    if len(rows) < FEWEST or (subject.classifies and len(np.unique(targets[rows])) < 2):
         return None
     width = min(subject.n_columns, MOST_COLUMNS)
     most = min(MOST_ROWS, max(2000, MOST_CELLS // max(1, width)))
     if subject.quantile is not None:
         most = MOST_ROWS_OF_QUANTILES
-    places = places[drawn(part.keys[places], most)]
-    weights = _against_penalty(part, places)
-    design = _Design.of(subject, part, places, weights)
+    rows = rows[drawn(part.keys[rows], most)]
+    weights = _against_penalty(part, rows)
+    design = _Design.of(subject, part, rows, weights)
     model = _estimator(subject)
     with one_blas_thread, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(design.columns(part, places), targets[places], sample_weight=weights)
+        model.fit(design.columns(part, rows), targets[rows], sample_weight=weights)
     return _Made(design, model)
 
 
-def _against_penalty(part: LabeledRows, places: Places) -> FloatArray:
+def _against_penalty(part: LabeledRows, rows: Places) -> FloatArray:
     """Weights whose sum is the number of different rows, or 100 where there are fewer."""
     # The penalty of a linear model is 1 whatever the weights are. With this sum it counts as much for weights in any
     # unit, and for weights of whole numbers as much as for copies of rows.
-    weights = part.weight()[places]
-    total = max(LEAST_TOTAL, float(len(np.unique(part.keys[places]))))
+    weights = part.weight()[rows]
+    total = max(LEAST_TOTAL, float(len(np.unique(part.keys[rows]))))
     return np.asarray(weights * (total / weights.sum()))
 
 
@@ -172,12 +172,12 @@ class _Design:
     is_sparse: bool
 
     @staticmethod
-    def of(subject: Subject, part: LabeledRows, places: Places, weights: FloatArray) -> _Design:
+    def of(subject: Subject, part: LabeledRows, rows: Places, weights: FloatArray) -> _Design:
         order = subject.by_gain()[:MOST_COLUMNS]
         numeric = [column for column in order if column not in subject.categories]
         levels = []
         for column in (column for column in order if column in subject.categories):
-            values = part.column(column)[places]
+            values = part.column(column)[rows]
             there = ~np.isnan(values)
             codes, which = np.unique(values[there], return_inverse=True)
             counts = np.bincount(which, weights[there], len(codes))
@@ -186,7 +186,7 @@ class _Design:
         is_sparse = sparse.issparse(part.matrix)
         centers, spreads, gaps = np.zeros(len(numeric)), np.ones(len(numeric)), []
         for index, column in enumerate(numeric):
-            values = part.column(column)[places]
+            values = part.column(column)[rows]
             there = ~np.isnan(values)
             if not there.all():
                 gaps.append(index)
@@ -195,14 +195,14 @@ class _Design:
                 centers[index], spreads[index] = 0.0 if is_sparse else mean, spread
         return _Design(tuple(numeric), centers, spreads, tuple(gaps), tuple(levels), is_sparse)
 
-    def columns(self, part: LabeledRows, places: Places) -> Any:
+    def columns(self, part: LabeledRows, rows: Places) -> Any:
         if self.is_sparse:
-            chosen = part.matrix[:, list(self.chosen)].tocsr()[places]
+            chosen = part.matrix[:, list(self.chosen)].tocsr()[rows]
             return sparse.csr_array(chosen.multiply(1.0 / self.spreads[None, :]))
 
         @cache
         def values(column: int) -> FloatArray:
-            return part.column(column)[places]
+            return part.column(column)[rows]
 
         scaled = [
             np.nan_to_num((values(column) - center) / spread)
@@ -211,7 +211,7 @@ class _Design:
         missing = [np.isnan(values(self.chosen[gap])).astype(np.float64) for gap in self.gaps]
         levels = [(values(column) == code).astype(np.float64) for column, codes in self.levels for code in codes]
         every = [*scaled, *missing, *levels]
-        return np.column_stack(every) if every else np.zeros((len(places), 1))
+        return np.column_stack(every) if every else np.zeros((len(rows), 1))
 
 
 def _mean_and_spread(values: FloatArray, weights: FloatArray) -> tuple[float, float]:

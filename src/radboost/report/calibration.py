@@ -9,7 +9,7 @@ from radboost._numbers import number_text
 from radboost._typing import FloatArray
 from radboost.plot.probabilities import bins_of
 from radboost.report.blocks import Block, LineChart, Section, Series, Text
-from radboost.report.figures import Groups, groups_among, percent, plain_all, share_interval
+from radboost.report.figures import Groups, fraction_interval, groups_among, percent, plain_all
 from radboost.report.subject import UNKNOWN, Subject
 
 N_BINS, N_SIMULATIONS = 10, 400
@@ -95,7 +95,7 @@ def _reliability(
 ) -> LineChart:
     bins = bins_of(stated, N_BINS)
     within = [bins == one for one in np.unique(bins)]
-    intervals = [share_interval(happened[rows], None, groups_among(groups, rows))[1] for rows in within]
+    intervals = [fraction_interval(happened[rows], None, groups_among(groups, rows))[1] for rows in within]
     return LineChart(
         "Reliability",
         what,

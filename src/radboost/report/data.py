@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from radboost.report.blocks import Block, Cell, CellTable, Section, Text
+from radboost.report.blocks import Block, CellTable, Section, Text
 from radboost.report.figures import count, percent, rounded
 from radboost.report.html import shortened
 from radboost.report.leaks import DECIDES, Finding, findings, quoted
@@ -48,7 +48,6 @@ def data(subject: Subject) -> DataCard:
     if not every:
         fine = "Nothing about the data stands out: no copies, no columns that give the target away."
         blocks.append(Text((fine,), "good"))
-    blocks.append(_rows_table(subject, columns))
     if not subject.classifies:
         train = {} if subject.train is None else {"training": subject.train.y}
         blocks.append(distribution("Targets", "target", {"held-out": subject.test.y, **train}))
@@ -164,20 +163,8 @@ def _of_columns(columns: list[ColumnProfile]) -> list[Finding]:
     return made
 
 
-def _rows_table(subject: Subject, columns: list[ColumnProfile]) -> CellTable:
-    rows: list[tuple[Cell, ...]] = []
-    for part, name in ((subject.train, "training"), (subject.test, "held-out")):
-        if part is None:
-            continue
-        missing = [one.missing if part is subject.test else one.missing_in_training or 0.0 for one in columns]
-        weight = None if part.weights is None else rounded(part.weights.sum())
-        gaps = percent(float(np.mean(missing)) if missing else 0.0)
-        rows.append((name, len(part), weight, subject.n_columns, gaps, duplicates(part.hashes)))
-    return CellTable(("part", "rows", "weight", "columns", "missing cells", "copies"), tuple(rows))
-
-
 def _columns_table(subject: Subject, columns: list[ColumnProfile]) -> CellTable:
-    by_index = {one.place: one for one in columns}
+    by_index = {one.index: one for one in columns}
     shown = [by_index[index] for index in subject.by_gain()[:SHOWN_COLUMNS] if index in by_index]
     rows = tuple(
         (
@@ -187,7 +174,7 @@ def _columns_table(subject: Subject, columns: list[ColumnProfile]) -> CellTable:
             one.distinct,
             one.summary,
             rounded(one.suspicion.alone),
-            rounded(subject.gains[one.place]),
+            rounded(subject.gains[one.index]),
         )
         for one in shown
     )

@@ -44,10 +44,10 @@ def plain_all(values: Iterable[Any]) -> tuple[float, ...]:
     return tuple(plain(value) for value in values)
 
 
-def percent(share: float, digits: int = 1) -> str:
+def percent(fraction: float, digits: int = 1) -> str:
     """Fraction in percent; one that is not 0 does not look like it."""
-    shown = f"{100.0 * share:.{digits}f}%"
-    if share > 0.0 and float(shown[:-1]) == 0.0:
+    shown = f"{100.0 * fraction:.{digits}f}%"
+    if fraction > 0.0 and float(shown[:-1]) == 0.0:
         return f"under {10.0**-digits:.{digits}f}%"
     return shown
 
@@ -85,7 +85,9 @@ def observations(values: FloatArray, groups: Groups | None) -> FloatArray:
     return np.asarray(mean + (sums[:, 0] - mean * sums[:, 1]) * len(sums) / len(values))
 
 
-def share_of(hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups | None = None) -> tuple[float, float]:
+def fraction_of(
+    hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups | None = None
+) -> tuple[float, float]:
     """Fraction of hits, and the number of rows of equal weight that would say as much of it.
 
     The rows of a group are one observation, with their weight and their fraction of hits.
@@ -99,34 +101,34 @@ def share_of(hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups 
         return math.nan, 0.0
     if np.isin(found, (0.0, 1.0)).all() and (counted == counted[0]).all():
         return float(found.mean()), len(found)
-    share = float(np.clip(np.average(found, weights=counted), 0.0, 1.0))
-    return share, _effective_rows(found, counted, share)
+    fraction = float(np.clip(np.average(found, weights=counted), 0.0, 1.0))
+    return fraction, _effective_rows(found, counted, fraction)
 
 
-def share_interval(
+def fraction_interval(
     hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups | None = None
 ) -> tuple[float, Interval]:
     """Fraction with its 95% interval: exact for rows of equal weight (Clopper and Pearson), else approximate."""
-    share, n = share_of(hits, weights, groups)
+    fraction, n = fraction_of(hits, weights, groups)
     if n == 0.0:
-        return share, (0.0, 1.0)
+        return fraction, (0.0, 1.0)
     if isinstance(n, int):
-        return share, exact_interval(round(share * n), n, 1.0 - CONFIDENCE)
+        return fraction, exact_interval(round(fraction * n), n, 1.0 - CONFIDENCE)
     side = 0.5 * (1.0 - CONFIDENCE)
-    low = float(beta.ppf(side, share * n, n - share * n + 1.0)) if np.any(hits) else 0.0
-    high = float(beta.isf(side, share * n + 1.0, n - share * n)) if not np.all(hits) else 1.0
-    return share, (low, high)
+    low = float(beta.ppf(side, fraction * n, n - fraction * n + 1.0)) if np.any(hits) else 0.0
+    high = float(beta.isf(side, fraction * n + 1.0, n - fraction * n)) if not np.all(hits) else 1.0
+    return fraction, (low, high)
 
 
-def _effective_rows(hits: FloatArray, weights: FloatArray, share: float) -> float:
+def _effective_rows(hits: FloatArray, weights: FloatArray, fraction: float) -> float:
     """Number of rows of equal weight that would say as much: for these Clopper's and Pearson's limits are taken."""
     # Korn and Graubard, 1998: p (1 - p) / v. Here v = sum w^2 (h - p)^2 / (sum w)^2 estimates the variance of the
     # weighted fraction p. With few hits v is uncertain, and with none it is 0. So there are never more than
     # (sum w)^2 / sum w^2 rows (Kish, 1965), which is the same where hits do not depend on weights.
     parts = weights / weights.sum()
     most = float(1.0 / np.sum(parts**2))
-    variance = float(np.sum((parts * (hits - share)) ** 2))
-    return min(most, share * (1.0 - share) / variance) if variance > 0.0 and 0.0 < share < 1.0 else most
+    variance = float(np.sum((parts * (hits - fraction)) ** 2))
+    return min(most, fraction * (1.0 - fraction) / variance) if variance > 0.0 and 0.0 < fraction < 1.0 else most
 
 
 def bootstrap(

@@ -68,31 +68,31 @@ def noise(subject: Subject) -> Section | None:
     """Estimates on the held-out rows, by the model, and on training rows, by cross-fitted models."""
     if not subject.classifies or subject.probabilities is None:
         return None
-    rows: list[tuple[Cell, ...]] = []
+    parts: list[tuple[Cell, ...]] = []
     suspects: list[tuple[float, tuple[Cell, ...]]] = []
     fractions = []
-    for name, by, part, places, probabilities in _samples(subject):
-        ids = part.class_ids[places]
+    for name, by, part, rows, probabilities in _samples(subject):
+        ids = part.class_ids[rows]
         estimate = confident_learning(probabilities, ids)
         fractions.append(estimate.fraction)
         suspected = np.flatnonzero(estimate.suggested != ids).tolist()
-        rows.append((name, len(ids), percent(estimate.fraction), len(suspected), by))
+        parts.append((name, len(ids), percent(estimate.fraction), len(suspected), by))
         for index in suspected:
             label, other = int(ids[index]), int(estimate.suggested[index])
             own, better = probabilities[index, label], probabilities[index, other]
             classes = subject.class_names[label], subject.class_names[other]
-            row = part.number(int(places[index]))
+            row = part.number(int(rows[index]))
             suspects.append((float(own - better), (name, row, *classes, rounded(own), rounded(better))))
-    if not rows:
+    if not parts:
         few = f"There are fewer than {FEWEST_ROWS} rows to estimate anything from."
         return Section("labels", "Labels", few, (Text((few,), "note"),))
-    parts = ("part", "rows examined", "wrong labels, estimated", "rows suspected", "probabilities by")
-    blocks: list[Block] = [CellTable(parts, tuple(rows))]
+    columns = ("part", "rows examined", "wrong labels, estimated", "rows suspected", "probabilities by")
+    blocks: list[Block] = [CellTable(columns, tuple(parts))]
     if suspects:
         suspects.sort(key=lambda pair: pair[0])
         caption = f"The {min(SHOWN, len(suspects))} most suspicious of {count(len(suspects), 'suspected row')}; "
-        columns = ("part", "row", "label", "more likely", "probability of the label", "of the other")
-        blocks.append(CellTable(columns, tuple(row for _, row in suspects[:SHOWN]), f"{caption}{subject.counting}."))
+        titles = ("part", "row", "label", "more likely", "probability of the label", "of the other")
+        blocks.append(CellTable(titles, tuple(row for _, row in suspects[:SHOWN]), f"{caption}{subject.counting}."))
     blocks.append(Text((HOW,), "note"))
     return Section("labels", "Labels", _lead(fractions), tuple(blocks))
 
@@ -122,14 +122,14 @@ def cross_fitted(subject: Subject, part: LabeledRows) -> tuple[Places, FloatArra
     The models are of gradient boosting, whatever the subject is: they need be good, not the same.
     """
     known = np.flatnonzero(part.class_ids != UNKNOWN)
-    rows = min(MOST_ROWS, MOST_CELLS // max(1, subject.n_columns))
-    if len(known) < FEWEST_ROWS or rows < min(len(known), FEWEST_ROWS * 4):
+    most = min(MOST_ROWS, MOST_CELLS // max(1, subject.n_columns))
+    if len(known) < FEWEST_ROWS or most < min(len(known), FEWEST_ROWS * 4):
         return None
-    places = np.intersect1d(part.sample(rows), known)
-    ids = part.class_ids[places]
-    fold_of = folds(part.hashes[places], N_FOLDS)
-    probabilities = np.zeros((len(places), len(subject.classes)))
-    matrix = part.matrix.tocsr()[places] if hasattr(part.matrix, "tocsr") else part.matrix[places]
+    rows = np.intersect1d(part.sample(most), known)
+    ids = part.class_ids[rows]
+    fold_of = folds(part.hashes[rows], N_FOLDS)
+    probabilities = np.zeros((len(rows), len(subject.classes)))
+    matrix = part.matrix.tocsr()[rows] if hasattr(part.matrix, "tocsr") else part.matrix[rows]
     for fold in range(N_FOLDS):
         own, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
         if not len(own):
@@ -145,4 +145,4 @@ def cross_fitted(subject: Subject, part: LabeledRows) -> tuple[Places, FloatArra
             tree_options=TreeOptions(max_bins=64),
         ).fit(matrix[others], ids[others])
         probabilities[np.ix_(own, model.classes_)] = model.predict_proba(matrix[own])
-    return places, probabilities
+    return rows, probabilities

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.report.blocks import Block, Cell, CellTable, LineChart, Section, Series, Text
-from radboost.report.figures import between, groups_among, percent, plain, plain_all, rounded, share_interval
+from radboost.report.figures import between, fraction_interval, groups_among, percent, plain, plain_all, rounded
 from radboost.report.html import shortened
 from radboost.report.subject import UNKNOWN, Subject
 
@@ -78,7 +78,7 @@ def _by_class(subject: Subject, counts: FloatArray) -> CellTable:
         interval = None
         if there:
             weights = None if test.weights is None else test.weights[own]
-            limits = share_interval(subject.predicted_ids[own] == index, weights, groups_among(test.groups, own))[1]
+            limits = fraction_interval(subject.predicted_ids[own] == index, weights, groups_among(test.groups, own))[1]
             interval = between(limits, percent)
         values = (rounded(precision), rounded(recall), interval, rounded(f1))
         rows.append((2.0 if recall is None else recall, (shortened(name), _cell(there), _cell(predicted), *values)))

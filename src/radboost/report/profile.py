@@ -26,14 +26,14 @@ UNLIKELY = 1e-5  # p-value of a difference between parts, small enough for a tho
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """Profile of one column on some of the rows; `place` is its index."""
+    """Profile of one column on some of the rows; `index` is that of the column."""
 
-    place: int
+    index: int
     name: str
     kind: str
-    missing: float  # share of the held-out rows
+    missing: float  # fraction of the held-out rows
     missing_in_training: float | None
-    unseen: float  # share of the held-out rows with a category that the model does not know
+    unseen: float  # fraction of the held-out rows with a category that the model does not know
     limited: bool  # whether there are more categories than a model tells apart
     distinct: int
     summary: str
@@ -45,17 +45,17 @@ class ColumnProfile:
 def profiles(subject: Subject) -> list[ColumnProfile]:
     """Profiles of the most important columns, in the order of the table."""
     parts = [subject.test] if subject.train is None else [subject.test, subject.train]
-    places = [part.sample(MOST_ROWS) for part in parts]
+    samples = [part.sample(MOST_ROWS) for part in parts]
     largest = parts[-1]  # training rows, where there are some: they are more
     tested = largest.sample(MOST_TESTED_ROWS)
     halves = folds(largest.hashes[tested], 2)
     target = _target(subject, largest, tested)
     made = []
     for column in sorted(subject.by_gain()[:MOST_COLUMNS]):
-        values = [part.column(column)[rows] for part, rows in zip(parts, places, strict=True)]
+        values = [part.column(column)[rows] for part, rows in zip(parts, samples, strict=True)]
         raw = None
         if column in subject.categories:
-            raw = [column_values(part.take(rows), column) for part, rows in zip(parts, places, strict=True)]
+            raw = [column_values(part.take(rows), column) for part, rows in zip(parts, samples, strict=True)]
         tests = largest.column(column)[tested]
         gaps = np.isnan(tests)
         if raw is not None:
@@ -64,11 +64,11 @@ def profiles(subject: Subject) -> list[ColumnProfile]:
     return made
 
 
-def _target(subject: Subject, part: LabeledRows, places: Places) -> TargetValues:
+def _target(subject: Subject, part: LabeledRows, rows: Places) -> TargetValues:
     if not subject.classifies:
-        return TargetValues.of_numbers(part.y[places])
+        return TargetValues.of_numbers(part.y[rows])
     return TargetValues.of_classes(
-        np.where(part.class_ids[places] == UNKNOWN, len(subject.classes), part.class_ids[places])
+        np.where(part.class_ids[rows] == UNKNOWN, len(subject.classes), part.class_ids[rows])
     )
 
 
@@ -97,7 +97,7 @@ def _profile(
     is_text = raw is not None
     alone, threshold = target.alone(tested, halves, is_text=is_text)
     return ColumnProfile(
-        place=column,
+        index=column,
         name=subject.names[column],
         kind="categories" if raw is not None else subject.kind(column),
         missing=missing[0],
@@ -134,8 +134,8 @@ def _drift(values: list[FloatArray], *, is_text: bool) -> float | None:
     if len(levels) < 2:
         return None
     counts = np.array([np.bincount(np.searchsorted(levels, one), minlength=len(levels)) for one in (first, second)])
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    distance = float(0.5 * np.abs(shares[0] - shares[1]).sum())
+    fractions = counts / counts.sum(axis=1, keepdims=True)
+    distance = float(0.5 * np.abs(fractions[0] - fractions[1]).sum())
     return distance if chi2_contingency(counts).pvalue < UNLIKELY else None
 
 

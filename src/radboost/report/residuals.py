@@ -10,7 +10,7 @@ import numpy as np
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
 from radboost.report.blocks import Block, CellTable, LineChart, Mark, Section, Series, SideBySide, Text
-from radboost.report.figures import Groups, groups_among, observations, percent, plain_all, rounded, share_interval
+from radboost.report.figures import Groups, fraction_interval, groups_among, observations, percent, plain_all, rounded
 from radboost.report.subject import Subject
 
 MOST_POINTS, N_BINS, N_PARTS, SHOWN = 600, 30, 10, 8
@@ -119,7 +119,7 @@ def _largest(subject: Subject, y: FloatArray, predicted: FloatArray) -> CellTabl
 def _coverage(subject: Subject, level: float, y: FloatArray, predicted: FloatArray) -> Text:
     """Fraction of targets at or below a predicted quantile."""
     below = y <= predicted
-    low, high = share_interval(below, None, subject.test.groups)[1]
+    low, high = fraction_interval(below, None, subject.test.groups)[1]
     kept = low <= level <= high
     text = (
         f"{percent(float(below.mean()))} of the targets lie at or below the predictions (95% interval {percent(low)} "

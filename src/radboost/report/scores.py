@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.report.baselines import Baselines
-from radboost.report.figures import Interval, bootstrap, gathered, groups_among, mean_of_sums, share_interval
+from radboost.report.figures import Interval, bootstrap, fraction_interval, gathered, groups_among, mean_of_sums
 from radboost.report.subject import UNKNOWN, Subject
 
 SMALLEST = 1e-12  # probability in a log loss
@@ -129,19 +129,6 @@ def measures(subject: Subject) -> list[Measure]:
     return _of_numbers(subject) if subject.quantile is None else [_of_quantile(subject)]
 
 
-def costs(subject: Subject, predicted: npt.NDArray[Any]) -> FloatArray:
-    """Cost of each prediction; the largest cost where the true class is unknown to the model."""
-    assert subject.cost is not None
-    ids = subject.test.class_ids
-    return np.asarray(np.where(ids == UNKNOWN, subject.cost.max(), subject.cost[np.maximum(ids, 0), predicted]))
-
-
-def losses_of(y: npt.NDArray[Any], predicted: npt.NDArray[Any], quantile: float | None) -> FloatArray:
-    """Squares of residuals, or losses of a quantile."""
-    below = np.asarray(y, dtype=np.float64) - np.asarray(predicted, dtype=np.float64)
-    return below**2 if quantile is None else np.maximum(quantile * below, (quantile - 1.0) * below)
-
-
 def losses_by_row(subject: Subject, predicted: npt.NDArray[Any] | None = None) -> FloatArray:
     """Loss of each held-out row: 1 for a wrong label, the square of a residual, the loss of a quantile.
 
@@ -151,7 +138,8 @@ def losses_by_row(subject: Subject, predicted: npt.NDArray[Any] | None = None) -
         predicted = own_predictions(subject).predicted
     if subject.classifies:
         return np.asarray(predicted != subject.test.class_ids, dtype=np.float64)
-    return losses_of(subject.test.y, predicted, subject.quantile)
+    level, off = subject.quantile, subject.test.y - np.asarray(predicted, dtype=np.float64)
+    return np.asarray(off**2 if level is None else np.maximum(level * off, (level - 1.0) * off))
 
 
 def _of_classes(subject: Subject) -> list[Measure]:
@@ -168,10 +156,12 @@ def _of_classes(subject: Subject) -> list[Measure]:
         return _exact_difference(wrong(other) - wrong(own), weights, test.groups)
 
     def interval(given: Predictions) -> Interval:
-        return share_interval(wrong(given), test.weights, test.groups)[1]
+        return fraction_interval(wrong(given), test.weights, test.groups)[1]
 
     def cost(given: Predictions) -> FloatArray:
-        return costs(subject, given.predicted)
+        """Cost of each prediction; the largest cost where the true class is unknown to the model."""
+        matrix = cast(FloatArray, subject.cost)
+        return np.asarray(np.where(ids == UNKNOWN, matrix.max(), matrix[np.maximum(ids, 0), given.predicted]))
 
     def interval_of_cost(given: Predictions) -> Interval | None:
         """Bootstrap interval; if no row costs anything, the limit of the error times the highest cost."""
@@ -196,12 +186,12 @@ def _of_classes(subject: Subject) -> list[Measure]:
 
 def _exact_difference(difference: FloatArray, weights: FloatArray, groups: Any) -> Interval | None:
     """Interval of a difference of errors, from the rows of which only one of two predictions is right."""
-    # For rows that count alike the limits of that fraction are exact (McNemar's test); else as in `share_interval`.
+    # For rows that count alike the limits of that fraction are exact (McNemar's test); else as in `fraction_interval`.
     sums = gathered(np.column_stack([weights * difference, weights]), groups)
     apart = sums[sums[:, 0] != 0.0, 0]
     if not len(apart):
         return None
-    (low, high), scale = share_interval(apart > 0.0, np.abs(apart))[1], float(np.abs(apart).sum() / sums[:, 1].sum())
+    (low, high), scale = fraction_interval(apart > 0.0, np.abs(apart))[1], float(np.abs(apart).sum() / sums[:, 1].sum())
     return (2.0 * low - 1.0) * scale, (2.0 * high - 1.0) * scale
 
 
@@ -244,7 +234,7 @@ def _by_class(subject: Subject) -> list[Measure]:
 
     def fraction(rows: npt.NDArray[np.bool_], hits: npt.NDArray[np.bool_]) -> Interval | None:
         own_weights = None if test.weights is None else weights[rows]
-        return share_interval(hits[rows], own_weights, groups_among(test.groups, rows))[1]
+        return fraction_interval(hits[rows], own_weights, groups_among(test.groups, rows))[1]
 
     intervals: dict[str, Callable[[Predictions], Interval | None] | None] = {}
     if n > MOST_CLASSES:
@@ -303,7 +293,7 @@ def _area(subject: Subject, given: Predictions) -> FloatArray | None:
         if not sides[0].any() or not sides[1].any():
             return None
         for own, other in (sides, sides[::-1]):
-            in_order = _share_below(scores[other], weights[other], scores[own])
+            in_order = _fraction_below(scores[other], weights[other], scores[own])
             in_order = in_order if own is sides[0] else 1.0 - in_order
             area, n = float(np.average(in_order, weights=weights[own])), int(own.sum())
             alone = math.sqrt(n / (n - 1)) if n > 1 else math.nan  # one row does not say how much it varies
@@ -317,7 +307,7 @@ def _area_of_sums(totals: FloatArray) -> float:
     return float(np.clip(value, 0.0, 1.0))
 
 
-def _share_below(values: FloatArray, weights: FloatArray, asked: FloatArray) -> FloatArray:
+def _fraction_below(values: FloatArray, weights: FloatArray, asked: FloatArray) -> FloatArray:
     """Fraction of the weight of values below each number that is asked for; equal values count half."""
     order = np.argsort(values, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(weights[order])])

@@ -17,12 +17,12 @@ from radboost.report.blocks import Block, Cell, CellTable, Section, Text
 from radboost.report.figures import (
     Interval,
     count,
+    fraction_interval,
+    fraction_of,
     groups_among,
     observations,
     percent,
     rounded,
-    share_interval,
-    share_of,
 )
 from radboost.report.html import shortened
 from radboost.report.scores import losses_by_row
@@ -126,9 +126,11 @@ def evaluated(subject: Subject, name: str, rows: Mask, losses: FloatArray) -> Sl
     mean, p_value = float(inside.mean()), 1.0
     one, two = observations(inside, own), observations(outside, others)
     if subject.classifies:
-        interval = share_interval(inside, None, own)[1]
-        shares = (share_of(inside, None, own), share_of(outside, None, others))
-        p_value = float(fisher_exact([[round(share * n), round((1.0 - share) * n)] for share, n in shares]).pvalue)
+        interval = fraction_interval(inside, None, own)[1]
+        fractions = (fraction_of(inside, None, own), fraction_of(outside, None, others))
+        p_value = float(
+            fisher_exact([[round(fraction * n), round((1.0 - fraction) * n)] for fraction, n in fractions]).pvalue
+        )
     else:
         reach = 1.96 * float(one.std() / np.sqrt(len(one)))
         interval = max(0.0, mean - reach), mean + reach

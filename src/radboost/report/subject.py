@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -85,9 +85,9 @@ class LabeledRows:
         """Indices of some rows, drawn by their content."""
         return drawn(self.keys, most)
 
-    def take(self, places: Places) -> Any:
+    def take(self, rows: Places) -> Any:
         """Rows in the form that the model takes."""
-        return self.X if len(places) == len(self) else take_rows(self.X, places)
+        return self.X if len(rows) == len(self) else take_rows(self.X, rows)
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,10 @@ class Subject:
     @cached_property
     def cost(self) -> FloatArray | None:
         """Cost of predicted (columns) by true classes (rows); None where each mistake costs 1."""
-        return cost_of(self.model) if self.classifies else None
+        if not self.classifies or (given := getattr(self.model, "cost_", None)) is None:
+            return None
+        matrix = np.asarray(given, dtype=np.float64)
+        return None if np.array_equal(matrix, 1.0 - np.eye(len(matrix))) else matrix
 
     @cached_property
     def gains(self) -> FloatArray:
@@ -215,14 +218,6 @@ class Subject:
         return frozenset(one for one, values in columns if are_years(values[~np.isnan(values)]))
 
 
-def cost_of(model: Any) -> FloatArray | None:
-    """Costs that a classifier was fitted with; None where every mistake costs 1."""
-    if (given := getattr(model, "cost_", None)) is None:
-        return None
-    matrix = np.asarray(given, dtype=np.float64)
-    return None if np.array_equal(matrix, 1.0 - np.eye(len(matrix))) else matrix
-
-
 def read(
     model: Any,
     X: Any,
@@ -239,7 +234,7 @@ def read(
     """Check the arguments of a report, and compute the predictions."""
     estimator = _estimator(model)
     classes = () if predicts_numbers(estimator) else tuple(estimator.classes_.tolist())
-    test = _numbered(_rows(estimator, X, y, sample_weight, classes, ""), row_numbers, len(y), "row_numbers")
+    test = _rows(estimator, X, y, sample_weight, row_numbers, classes, "")
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither.")
     needed = row_numbers is not None and X_train is not None
@@ -249,8 +244,7 @@ def read(
         )
     train = None
     if X_train is not None:
-        train = _rows(estimator, X_train, y_train, None, classes, "_train")
-        train = _numbered(train, row_numbers_train, len(y_train), "row_numbers_train")
+        train = _rows(estimator, X_train, y_train, None, row_numbers_train, classes, "_train")
     names = getattr(estimator, "feature_names_in_", None)
     names = column_names(test.X) if names is None else names
     width = int(test.matrix.shape[1])
@@ -291,7 +285,10 @@ def _estimator(model: Any) -> Any:
     return estimator
 
 
-def _rows(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ...], suffix: str) -> LabeledRows:
+def _rows(
+    model: Any, X: Any, y: Any, sample_weight: Any, row_numbers: Any, classes: tuple[Any, ...], suffix: str
+) -> LabeledRows:
+    """Check rows with their targets; `suffix` is that of the names of arguments."""
     X = _table(X, f"X{suffix}")
     labels = np.asarray(without_arrow(y))
     if labels.ndim == 2 and labels.shape[1] > 1:
@@ -307,6 +304,12 @@ def _rows(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ..
         raise ValueError(f"X{suffix} has no rows; a report needs at least one.")
     weights = check_sample_weight(sample_weight, len(labels))
     given = np.arange(len(labels))
+    numbers = None if row_numbers is None else column_or_1d(np.asarray(without_arrow(row_numbers)))
+    if numbers is not None and (len(numbers) != len(labels) or numbers.dtype.kind not in "iu"):
+        raise ValueError(
+            f"row_numbers{suffix} has {len(numbers)} entries of {numbers.dtype}; give a whole number for each of "
+            f"{len(labels)} rows."
+        )
     if weights is not None and (weights == 0.0).any():
         given = np.flatnonzero(weights)
         X, labels, weights = take_rows(X, given), labels[given], weights[given]
@@ -326,6 +329,7 @@ def _rows(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ..
         weights=None if weights is None or (weights == weights[0]).all() else weights,
         class_ids=np.array(ids, dtype=np.int64),
         given=given,
+        numbers=None if numbers is None else numbers[given].astype(np.int64),
     )
 
 
@@ -333,17 +337,6 @@ def _some(labels: Iterable[Any], most: int = 6) -> str:
     """First of some labels, as Python writes them."""
     every = list(labels)
     return ", ".join(map(repr, every[:most])) + (f" and {len(every) - most} more" if len(every) > most else "")
-
-
-def _numbered(part: LabeledRows, numbers: Any, n_given: int, name: str) -> LabeledRows:
-    if numbers is None:
-        return part
-    values = column_or_1d(np.asarray(without_arrow(numbers)))
-    if len(values) != n_given or values.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} has {len(values)} entries of {values.dtype}; give a whole number for each of {n_given} rows."
-        )
-    return replace(part, numbers=values.astype(np.int64)[part.given])
 
 
 def _table(X: Any, name: str) -> Any:

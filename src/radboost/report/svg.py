@@ -15,7 +15,7 @@ from radboost.report.html import escape, number, shortened
 
 # Widths: of the page, of one of two columns, of a phone.
 WIDE, COLUMN, NARROW = 860, 400, 360
-LETTER = 7.0  # width of a letter of a label at 12 pixels, rather too much, so that labels do not touch
+CHARACTER = 7.0  # width of a character of a label at 12 pixels, rather too much, so that labels do not touch
 ROW = 15.0  # height of a row of labels
 N_COLORS = 6
 
@@ -55,7 +55,7 @@ def line_chart(block: LineChart, width: int) -> str:
     xs, ys = _ranges(block)
     wide = width >= WIDE
     height = (440 if wide else 0.92 * width) if block.diagonal and xs == ys else (320 if wide else 0.74 * width)
-    left = 10.0 + LETTER * max(3, *(len(word) for word in tick_texts(nice_ticks(*ys))))
+    left = 10.0 + CHARACTER * max(3, *(len(word) for word in tick_texts(nice_ticks(*ys))))
     frame = Frame(width, height, Scale(*xs, left, width - 14.0), Scale(*ys, height - 40.0, 30.0))
     drawn = _y_axis(frame, block.y_label) + _x_axis(frame, block.x_label)
     if block.diagonal:
@@ -146,7 +146,7 @@ def _y_axis(frame: Frame, label: str) -> str:
     drawn = "".join(_stroke(frame.x.start, frame.y(tick), frame.x.stop, frame.y(tick), "grid") for tick in ticks)
     for tick, word in zip(ticks, tick_texts(ticks), strict=True):
         drawn += _text(frame.x.start - 8, frame.y(tick) + 4, word, "tick", "end")
-    return drawn + _text(2, 12, label, "axis-name", longest=_letters(frame.width * 0.7))
+    return drawn + _text(2, 12, label, "axis-name", longest=_fitting(frame.width * 0.7))
 
 
 def _x_axis(frame: Frame, label: str) -> str:
@@ -155,20 +155,20 @@ def _x_axis(frame: Frame, label: str) -> str:
     drawn = _stroke(scale.start, base, scale.stop, base, "base")
     after = -math.inf
     for tick, word in zip(ticks, tick_texts(ticks), strict=True):
-        half = len(word) * LETTER / 2
+        half = len(word) * CHARACTER / 2
         if scale(tick) - half < after:
             continue
         after = scale(tick) + half + 4
         drawn += _stroke(scale(tick), base, scale(tick), base + 4, "base")
         drawn += _text(min(scale(tick), frame.width - half + 2), base + 17, word, "tick", "middle")
-    return drawn + _text(scale.stop, base + 33, label, "axis-name", "end", _letters(scale.stop - scale.start + 20))
+    return drawn + _text(scale.stop, base + 33, label, "axis-name", "end", _fitting(scale.stop - scale.start + 20))
 
 
 def _marks(frame: Frame, marks: Sequence[Mark]) -> str:
     drawn = ""
     for row, mark in enumerate(sorted(marks, key=lambda mark: (mark.x, mark.label))):
         x, y = frame.x(mark.x), frame.y.stop + 8 + row * ROW
-        is_left = x + 5 + len(mark.label[:40]) * LETTER > frame.width
+        is_left = x + 5 + len(mark.label[:40]) * CHARACTER > frame.width
         drawn += _stroke(x, frame.y.stop - 4, x, frame.y.start, "mark")
         drawn += _text(x - 5 if is_left else x + 5, y, mark.label, "mark-name", "end" if is_left else "start", 40)
     return drawn
@@ -229,9 +229,9 @@ def _at(value: float) -> str:
     return "0" if text == "-0.0" else text.removesuffix(".0")
 
 
-def _letters(width: float) -> int:
-    """Letters of a label that fit into a width."""
-    return max(4, int(width / LETTER))
+def _fitting(width: float) -> int:
+    """Characters of a label that fit into a width."""
+    return max(4, int(width / CHARACTER))
 
 
 def _text(x: float, y: float, words: str, kind: str, anchor: str = "start", longest: int = 60) -> str:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -26,12 +23,6 @@ from reference.data import smooth, smooth_classes
 
 X, Y = smooth(0, m=120, d=5)
 TARGETS = 10.0 + X[:, 0] + 0.1 * X[:, 1]
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    plt.close("all")
 
 
 def ticks(labels) -> list[str]:

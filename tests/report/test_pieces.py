@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from scipy.stats import binomtest
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import make_blobs
 
 from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.guarantees.holdout import exact_interval
@@ -22,9 +21,6 @@ from radboost.report.profile import profiles
 from radboost.report.scores import Predictions, measures, own_predictions
 from radboost.report.slices import holm
 from radboost.report.subject import LabeledRows, Subject, read
-from radboost.rows.contents import digest, drawn, row_hashes, take_rows
-
-RNG = np.random.default_rng(5)
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 1), (1, 1), (0, 40), (3, 40), (40, 40), (511, 3000)])
@@ -82,34 +78,6 @@ def test_small_shares_do_not_look_like_none() -> None:
     assert thinned(1, 3).tolist() == [0]
 
 
-def test_rows_have_the_same_hash_in_every_form() -> None:
-    X = RNG.integers(0, 3, size=(30, 4)).astype(float)
-    X[4, 2], X[5, 2] = np.nan, -0.0
-    text = pd.DataFrame(X).astype(object)
-    text[0] = [f"t{value:g}" for value in X[:, 0]]
-    hashes = row_hashes(X)
-    assert np.array_equal(hashes, row_hashes(sparse.csr_array(X)))
-    assert np.array_equal(hashes, row_hashes(pd.DataFrame(X)))
-    assert np.array_equal(hashes, row_hashes(np.asfortranarray(X)))
-    same = [[bool(np.array_equal(a, b, equal_nan=True)) for a in X] for b in X]
-    for found in (hashes, row_hashes(text)):
-        assert (found[:, None] == found[None, :]).tolist() == same
-    assert digest(hashes, ["a"]) != digest(hashes[::-1], ["a"])
-    turned = X[:, ::-1]
-    unlike = [not np.array_equal(a, b, equal_nan=True) for a, b in zip(X, turned, strict=True)]
-    assert (row_hashes(turned) != hashes).tolist() == unlike
-
-
-def test_draws_follow_content_and_not_places() -> None:
-    X = RNG.normal(size=(200, 3))
-    hashes, order = row_hashes(X), RNG.permutation(200)
-    chosen, other = X[drawn(hashes, 50)], X[order][drawn(hashes[order], 50)]
-    assert {tuple(row) for row in chosen.tolist()} == {tuple(row) for row in other.tolist()}
-    assert drawn(hashes, 500).tolist() == list(range(200))
-    frame = pd.DataFrame(X)
-    assert take_rows(frame, [3, 1]).index.tolist() == [3, 1]
-
-
 def _naive_estimate(P: Any, labels: Any) -> tuple[float, Any]:
     """Confident learning row by row: the fraction of wrong labels, and a class for each row."""
     n, n_classes = P.shape
@@ -164,39 +132,6 @@ def test_wrong_labels_are_counted_and_found(share: float) -> None:
         assert len(suspects) > 0.6 * flipped.sum()
     else:
         assert len(suspects) == 0
-
-
-def _separable(kind: str, seed: int) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    if kind == "digits":
-        X, y = load_digits(return_X_y=True)
-        order = rng.permutation(len(y))[:1000]
-        return X[order], y[order]
-    if kind == "blobs":
-        X, y = make_blobs(1000, n_features=6, centers=4, cluster_std=1.2, random_state=seed)
-        return X, y
-    X = rng.normal(size=(1000, 6))
-    return X, (X[:, 0] + X[:, 1] > 0.0 if kind == "line" else X[:, 0] > 1.3).astype(int)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.2])
-@pytest.mark.parametrize("kind", ["line", "rare", "blobs", "digits"])
-def test_estimates_of_wrong_labels_keep_what_the_documents_say(kind: str, share: float) -> None:
-    X, y = _separable(kind, 1)
-    rng = np.random.default_rng(2)
-    flipped = rng.random(len(y)) < share
-    n_classes = int(y.max()) + 1
-    y = np.where(flipped, (y + rng.integers(1, n_classes, len(y))) % n_classes, y)
-    model = DeepBoostClassifier(n_rounds=3, n_jobs=1).fit(X, y)
-    subject = read(model, X[:1], y[:1], X_train=X, y_train=y)
-    assert subject.train is not None
-    crossed = cross_fitted(subject, subject.train)
-    assert crossed is not None
-    found = confident_learning(crossed[1], subject.train.class_ids[crossed[0]])
-    assert found.fraction == pytest.approx(flipped.mean(), abs=0.03)
-    suspects = crossed[0][found.suggested != subject.train.class_ids[crossed[0]]]
-    assert len(suspects) < 0.01 * len(y) if share == 0.0 else flipped[suspects].mean() > 0.85
 
 
 def _leaking() -> tuple[pd.DataFrame, Any]:

@@ -17,11 +17,11 @@ MOST_LABELLED = 30  # classes whose cells have room for numbers, and whose names
 
 
 def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, cost: ArrayLike | None = None) -> Axes:
-    """Draw a confusion matrix coloured by what each kind of mistake costs.
+    """Draw a confusion matrix colored by what each kind of mistake costs.
 
     A cell shows how many rows of a true class (line) are taken for another (column), and below it what these cost
     together. The title has the mean cost of a row. With more than 30 classes the cells are too small for numbers: they
-    have colours only, and not every class is named.
+    have colors only, and not every class is named.
 
     Parameters
     ----------

@@ -132,13 +132,13 @@ def size_curve(
             )
     ax = axes(ax)
     for index, (name, model) in enumerate(named.items()):
-        colour, curve = COLOURS[index % len(COLOURS)], model.size_curve_
+        color, curve = COLOURS[index % len(COLOURS)], model.size_curve_
         order = np.argsort(curve[size], kind="stable")
         sizes, costs = np.array(curve[size])[order], np.array(curve[cost])[order]
-        ax.axhline(curve[cost][-1], color=colour if len(named) > 1 else FAINT, linestyle=":", linewidth=1.0, zorder=0)
-        ax.plot(sizes, costs, color=colour, linewidth=1.8, marker="o", markersize=3.5, label=name)
+        ax.axhline(curve[cost][-1], color=color if len(named) > 1 else FAINT, linestyle=":", linewidth=1.0, zorder=0)
+        ax.plot(sizes, costs, color=color, linewidth=1.8, marker="o", markersize=3.5, label=name)
         own = curve["n_trees"].index(len(model.ensemble_))
-        ax.plot([curve[size][own]], [curve[cost][own]], "o", color=colour, markersize=9)
+        ax.plot([curve[size][own]], [curve[cost][own]], "o", color=color, markersize=9)
     ax.set_xscale("log")
     ax.set(xlabel="trees" if size == "n_trees" else "bytes of the model file", ylabel=f"{cost} on held-back rows")
     if cost == "error" and all(hasattr(model, "classes_") for model in named.values()):

@@ -95,8 +95,8 @@ def _draw_bars(ax: Axes, bars: list[tuple[str, float]], ends: NDArray[np.float64
         ax.plot([end, end], [above, below], color=FAINT, linewidth=0.8, zorder=1)
     for position, (_, effect) in enumerate(bars, start=1):
         begin, end = ends[position - 1], ends[position]
-        colour = SPEAKS_FOR if effect >= 0.0 else SPEAKS_AGAINST
-        ax.barh(position, effect, left=begin, height=THICKNESS, color=colour, zorder=2)
+        color = SPEAKS_FOR if effect >= 0.0 else SPEAKS_AGAINST
+        ax.barh(position, effect, left=begin, height=THICKNESS, color=color, zorder=2)
         ax.annotate(
             f"{effect:+.3g}",
             (end, position),
@@ -105,7 +105,7 @@ def _draw_bars(ax: Axes, bars: list[tuple[str, float]], ends: NDArray[np.float64
             ha="left" if effect >= 0.0 else "right",
             va="center",
             fontsize=9,
-            color=colour,
+            color=color,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
         )
 
@@ -147,10 +147,10 @@ def dependence(
     ax.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     x = _set_positions(ax, values[:, 0], categories)
     size = float(np.clip(3000.0 / len(x), 6.0, 24.0))
-    for (name, heights), colour in zip(drawn, COLOURS, strict=False):
-        ax.scatter(x, heights, s=size, color=colour, alpha=0.55, linewidth=0, label=name)
+    for (name, heights), color in zip(drawn, COLOURS, strict=False):
+        ax.scatter(x, heights, s=size, color=color, alpha=0.55, linewidth=0, label=name)
         if categories is not None:
-            _draw_means(ax, x, heights, colour)
+            _draw_means(ax, x, heights, color)
     if categories is None:
         here = x[~np.isnan(values[:, 0])]
         ax.plot(here, np.zeros(len(here)), "|", color=INK, alpha=0.35, markersize=7, transform=ax.get_xaxis_transform())
@@ -268,8 +268,8 @@ def _set_positions(ax: Axes, values: NDArray[np.float64], categories: Any) -> ND
     return np.asarray(positions + spread)
 
 
-def _draw_means(ax: Axes, x: NDArray[np.float64], heights: NDArray[np.float64], colour: str) -> None:
+def _draw_means(ax: Axes, x: NDArray[np.float64], heights: NDArray[np.float64], color: str) -> None:
     positions = np.rint(x)
     for position in np.unique(positions):
         mean = float(heights[positions == position].mean())
-        ax.hlines(mean, position - 0.36, position + 0.36, color=colour, linewidth=2.0, zorder=3)
+        ax.hlines(mean, position - 0.36, position + 0.36, color=color, linewidth=2.0, zorder=3)

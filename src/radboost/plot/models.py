@@ -46,12 +46,12 @@ def margins(
     ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     edges = np.linspace(-1.0, 1.0, bins + 1)
     for index, margin in enumerate(values.values()):
-        colour = COLOURS[index % len(COLOURS)]
+        color = COLOURS[index % len(COLOURS)]
         shares = np.histogram(margin, edges)[0] / len(margin)
-        ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=colour, alpha=0.2, linewidth=0)
+        ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=color, alpha=0.2, linewidth=0)
         ordered = np.concatenate([[-1.0], np.sort(margin), [1.0]])
         heights = np.concatenate([[0.0], np.arange(1, len(margin) + 1) / len(margin), [1.0]])
-        ax.step(ordered, heights, where="post", color=colour, linewidth=1.8)
+        ax.step(ordered, heights, where="post", color=color, linewidth=1.8)
     _name_lines(ax, values)
     ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalized margin", ylabel="share of rows")
     ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
@@ -93,8 +93,8 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     weight = np.abs(ensemble.weights) / np.abs(ensemble.weights).sum() if weighted else np.ones(len(sizes))
     edges = _size_edges(sizes)
     heights, _ = np.histogram(sizes, bins=edges, weights=weight)
-    centres = (edges[:-1] + edges[1:]) / 2
-    ax.bar(centres, heights, 0.88 * np.diff(edges), color=COLOURS[0], alpha=0.85)
+    centers = (edges[:-1] + edges[1:]) / 2
+    ax.bar(centers, heights, 0.88 * np.diff(edges), color=COLOURS[0], alpha=0.85)
     mean = float(np.average(sizes, weights=weight))
     ax.axvline(mean, color=COLOURS[1], linewidth=1.5)
     ax.annotate(

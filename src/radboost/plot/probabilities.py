@@ -56,11 +56,11 @@ def reliability(
         sure = np.bincount(bin_of, confidence, bins)[used] / counts[used]
         share = np.bincount(bin_of, right, bins)[used] / counts[used]
         spread = 2.0 * np.sqrt(share * (1.0 - share) / counts[used])
-        colour = COLOURS[index % len(COLOURS)]
-        ax.vlines(sure, share - spread, share + spread, color=colour, alpha=0.5, linewidth=1.2)
+        color = COLOURS[index % len(COLOURS)]
+        ax.vlines(sure, share - spread, share + spread, color=color, alpha=0.5, linewidth=1.2)
         sizes = 20.0 + 400.0 * counts[used] / len(labels)
-        ax.scatter(sure, share, sizes, color=colour, alpha=0.6, linewidth=0)
-        ax.plot(sure, share, color=colour, linewidth=1.2, label=name)
+        ax.scatter(sure, share, sizes, color=color, alpha=0.6, linewidth=0)
+        ax.plot(sure, share, color=color, linewidth=1.2, label=name)
         lowest = min(lowest, float(sure.min()), float(share.min()))
     if list(named) != [""]:
         verbatim(ax.legend(frameon=False, loc="lower right").get_texts())

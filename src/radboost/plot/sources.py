@@ -47,8 +47,8 @@ def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: i
         used = np.unique(box[own])
         middles = [float(scores[own & (box == b)].mean()) for b in used]
         means = [float(probabilities[own & (box == b), source].mean()) for b in used]
-        colour = COLOURS[source % len(COLOURS)]
-        ax.plot(middles, means, color=colour, linewidth=1.8, marker="o", markersize=3, label=str(name))
+        color = COLOURS[source % len(COLOURS)]
+        ax.plot(middles, means, color=color, linewidth=1.8, marker="o", markersize=3, label=str(name))
     ax.set_ylim(0.0, 1.02)
     ax.set_xlabel("first principal component")
     ax.set_ylabel("mean of Q(k | x), rows of source k")

@@ -245,6 +245,12 @@ def read(
     train = None
     if X_train is not None:
         train = _rows(estimator, X_train, y_train, None, row_numbers_train, classes, "_train")
+    if sources is not None:
+        sources = column_or_1d(np.asarray(without_arrow(sources)))
+        n_rows = len(np.asarray(without_arrow(y)))
+        if len(sources) != n_rows:
+            raise ValueError(f"sources has {len(sources)} entries for {n_rows} rows; give one for each row.")
+        sources = sources[test.given]
     names = getattr(estimator, "feature_names_in_", None)
     names = column_names(test.X) if names is None else names
     width = int(test.matrix.shape[1])
@@ -259,7 +265,7 @@ def read(
         probabilities=np.asarray(estimator.predict_proba(test.X), dtype=np.float64)
         if hasattr(estimator, "predict_proba")
         else None,
-        sources=None if sources is None else _sources(sources, len(np.asarray(without_arrow(y))))[test.given],
+        sources=sources,
         context={} if context is None else {str(name): str(value) for name, value in context.items()},
     )
 
@@ -348,10 +354,3 @@ def _table(X: Any, name: str) -> Any:
     if len(X.shape) != 2:
         raise ValueError(f"{name} must have rows and columns, and has the shape {X.shape}.")
     return sparse.csr_array(X) if sparse.issparse(X) else X
-
-
-def _sources(sources: Any, n_rows: int) -> Labels:
-    values: Labels = column_or_1d(np.asarray(without_arrow(sources)))
-    if len(values) != n_rows:
-        raise ValueError(f"sources has {len(values)} entries for {n_rows} rows; give one for each row.")
-    return values

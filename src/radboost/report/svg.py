@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from radboost.report.blocks import LineChart, Mark, Number, Series
-from radboost.report.html import escape, number, shortened
+from radboost.report.html import escape, shortened
 
 # Widths: of the page, of one of two columns, of a phone.
 WIDE, COLUMN, NARROW = 860, 400, 360
@@ -64,8 +64,10 @@ def line_chart(block: LineChart, width: int) -> str:
     drawn += "".join(_whiskers(frame, series, index) for index, series in enumerate(block.series))
     drawn += _marks(frame, block.marks)
     drawn += "".join(_series(frame, series, index) for index, series in enumerate(block.series))
-    ends = " ".join(_in_words(series) for series in block.series)
-    return _picture(frame.width, frame.height, block.title, f"{block.y_label} against {block.x_label}. {ends}", drawn)
+    kind = {WIDE: "chart wide", NARROW: "chart narrow"}.get(width, "chart")
+    words = escape(shortened(f"{block.title}: {block.y_label} against {block.x_label}.", 600))
+    size = f'viewBox="0 0 {_at(width)} {_at(height)}" width="{_at(width)}" height="{_at(height)}"'
+    return f'<svg class="{kind}" {size} role="img" aria-label="{words}">{drawn}</svg>'
 
 
 def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -212,14 +214,6 @@ def _series(frame: Frame, series: Series, index: int) -> str:
     return f'<path class="line s{color}" d="{path(points)}"/>' if seen else ""
 
 
-def _in_words(series: Series) -> str:
-    seen = [(x, y) for x, y in zip(series.x, series.y, strict=False) if y is not None and _is_finite(y)]
-    if not seen:
-        return f"{shortened(series.name, 60)}: no values."
-    (x, y), (to_x, to_y) = seen[0], seen[-1]
-    return f"{shortened(series.name, 60)}: {number(y, 3)} at {number(x, 3)}, {number(to_y, 3)} at {number(to_x, 3)}."
-
-
 def _is_finite(value: Number | None) -> bool:
     return value is not None and math.isfinite(value)
 
@@ -241,12 +235,3 @@ def _text(x: float, y: float, words: str, kind: str, anchor: str = "start", long
 
 def _stroke(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     return f'<path class="{kind}" d="M{_at(x1)} {_at(y1)}L{_at(x2)} {_at(y2)}"/>'
-
-
-def _picture(width: float, height: float, title: str, description: str, inside: str) -> str:
-    kind = {WIDE: "chart wide", NARROW: "chart narrow"}.get(int(width), "chart")
-    heading = escape(shortened(title, 200)) or "chart"
-    return (
-        f'<svg class="{kind}" viewBox="0 0 {_at(width)} {_at(height)}" width="{_at(width)}" height="{_at(height)}" '
-        f'role="img" aria-label="{heading}. {escape(shortened(description, 600))}">{inside}</svg>'
-    )

@@ -18,7 +18,7 @@ from radboost.cli.rows import Part as TablePart
 from radboost.guarantees.holdout import exact_interval
 from radboost.model_file import ColumnSchema, Schema
 from radboost.report.baselines import Baselines
-from radboost.report.subject import Part, Subject
+from radboost.report.subject import LabeledRows, Subject
 
 
 def verdict(
@@ -37,7 +37,7 @@ def verdict(
     y, answers = np.asarray(y), np.asarray(answers)
     classes = tuple("abc"[: 1 + max(y.max(), answers.max(), 1)]) if y.dtype.kind == "i" else ()
     rows = np.arange(len(y), dtype=np.float64)[:, None]
-    part = Part(
+    part = LabeledRows(
         rows, y, rows, weights, y, np.arange(len(y)), units=None if units is None else np.asarray(units, np.uint64)
     )
     model: Any = SimpleNamespace(ensemble_=None, **({} if costs is None else {"cost_": np.asarray(costs, float)}))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -26,12 +23,6 @@ from reference.data import smooth, smooth_classes
 
 X, Y = smooth(0, m=120, d=5)
 TARGETS = 10.0 + X[:, 0] + 0.1 * X[:, 1]
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    plt.close("all")
 
 
 def ticks(labels) -> list[str]:
@@ -190,7 +181,7 @@ def test_models_of_several_targets() -> None:
         plot.dependence(model, X, 1, target=3)
     with pytest.raises(ValueError, match="label='a' is none of the classes"):
         plot.dependence(model, X, 1, label="a")
-    with pytest.raises(ValueError, match="7 targets, and a picture has colours for 6: choose one by target="):
+    with pytest.raises(ValueError, match="7 targets, and a picture has colors for 6: choose one by target="):
         plot.dependence(RGBRegressor(2).fit(X, np.tile(targets[:, :1], 7)), X, 1)
     alone = RGBRegressor(3).fit(X, targets[:, 0])
     assert "target" not in plot.explanation(alone, X[0], target=0).get_title(loc="left")

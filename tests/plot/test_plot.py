@@ -5,19 +5,14 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 
-from hand_made import fitted, random_ensemble, random_rows
 from radboost import (
     AgnosticClassifier,
     DeepBoostClassifier,
@@ -27,7 +22,6 @@ from radboost import (
     SparseBoostClassifier,
     TreeFamilies,
     TreeOptions,
-    guarantees,
     plot,
 )
 from radboost.baselines import MartiBoostClassifier
@@ -52,12 +46,6 @@ class Votes(BaseEstimator):
 
     def decision_function(self, X):
         return np.asarray(X, dtype=float) @ self.ensemble_.weights
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    plt.close("all")
 
 
 X = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
@@ -88,7 +76,7 @@ def test_margins_of_several_models_carry_their_names() -> None:
 
 
 def test_margins_refuse_nothing_to_draw() -> None:
-    with pytest.raises(ValueError, match="empty dict"):
+    with pytest.raises(ValueError, match="margins was given an empty dict"):
         plot.margins({}, X, Y)
     with pytest.raises(ValueError, match="no rows"):
         plot.margins(Votes([1.0, 1.0]).fit(), X[:0], Y[:0])
@@ -120,39 +108,14 @@ def test_empty_models_say_so() -> None:
     assert "no round" in texts(plot.learning_curve(empty))
 
 
-def test_learning_curve() -> None:
-    history = {"train_error": [0.5, 0.25, 0.125], "objective": [3.0, 2.0, 1.0]}
-    ax = plot.learning_curve(Votes([1.0], history=history).fit())
-    (line,) = ax.lines
-    np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3])
-    np.testing.assert_array_equal(line.get_ydata(), [0.5, 0.25, 0.125])
-    assert "training 12.5%" in texts(ax)
-
-
 def test_learning_curve_marks_the_lowest_validation_error() -> None:
     history = {"train_error": [0.5, 0.25, 0.125], "validation_error": [0.5, 0.375, 0.4]}
     ax = plot.learning_curve(Votes([1.0], history=history).fit())
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [1, 2, 3])
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), [0.5, 0.25, 0.125])
+    assert "training 12.5%" in texts(ax)
     assert "lowest 37.5%" in texts(ax)
     assert "validation 40.0%" in texts(ax)
-
-
-def test_models_of_several_classes() -> None:
-    """The margin distribution, tree sizes and learning curve of an ensemble for four classes."""
-    model = fitted(random_ensemble(0, 4), ["a", "b", "c", "d"])
-    rows = random_rows(0, m=50)
-    labels = np.random.default_rng(0).choice(model.classes_, 50)
-    ax = plot.margins({"four classes": model}, rows, labels)
-    (line,) = [line for line in ax.lines if len(line.get_xdata()) == 52]
-    expected = np.sort(guarantees.margins(model, rows, labels))
-    np.testing.assert_array_equal(line.get_xdata()[1:-1], expected)
-    assert -1.0 < expected.min() < 0.0 < expected.max() < 1.0
-    assert f"four classes {np.mean(expected <= 0):.1%} wrong" in texts(ax)
-    ax = plot.tree_sizes(model)
-    assert sum(bar.get_height() for bar in ax.patches) == len(model.ensemble_)
-    sizes = np.mean([hypothesis.n_nodes for hypothesis in model.ensemble_.hypotheses])
-    assert f"mean {sizes:.1f}" in texts(ax)
-    ax = plot.learning_curve(model)
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["train_error"])
 
 
 @pytest.mark.parametrize("draw", ["margins", "tree_sizes", "learning_curve"])
@@ -429,3 +392,43 @@ def test_tuning_shows_the_chosen_setting() -> None:
         plot.tuning(search, "depth")
     with pytest.raises(TypeError, match="DeepBoostClassifierCV"):
         plot.tuning(DeepBoostClassifier())
+
+
+@pytest.fixture(scope="module")
+def pruned_models():
+    X, y = load_wine(return_X_y=True)
+    whole = DeepBoostClassifier(20, n_jobs=1, calibration=None).fit(X, y)
+    numbers = RGBRegressor(20, n_jobs=1).fit(X[:, 1:], X[:, 0])
+    return whole, whole.prune(X, y, max_trees=5), numbers.prune(X[:, 1:], X[:, 0], max_trees=5)
+
+
+@pytest.mark.parametrize("size", ["n_trees", "bytes"])
+@pytest.mark.parametrize("cost", ["error", "loss"])
+def test_the_line_is_the_curve_and_the_dot_is_the_model(pruned_models, size: str, cost: str) -> None:
+    _, pruned, _ = pruned_models
+    ax = plot.size_curve(pruned, size=size, cost=cost)
+    height, line, dot = ax.get_lines()
+    curve = pruned.size_curve_
+    assert sorted(zip(*line.get_data(), strict=True)) == sorted(zip(curve[size], curve[cost], strict=True))
+    assert np.all(np.diff(line.get_xdata()) >= 0)
+    place = curve["n_trees"].index(len(pruned.ensemble_))
+    assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (curve[size][place], curve[cost][place])
+    assert set(height.get_ydata()) == {curve[cost][-1]}
+
+
+def test_size_curves_of_several_models_have_names(pruned_models) -> None:
+    _, one, other = pruned_models
+    ax = plot.size_curve({"$1": one, "numbers": other}, plt.figure().subplots())
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["$1", "numbers"]
+
+
+def test_size_curves_refuse_what_was_not_pruned(pruned_models) -> None:
+    whole, pruned, _ = pruned_models
+    with pytest.raises(ValueError, match="no size_curve_: it was not pruned"):
+        plot.size_curve(whole)
+    with pytest.raises(NotFittedError):
+        plot.size_curve(DeepBoostClassifier())
+    with pytest.raises(ValueError, match="size must be"):
+        plot.size_curve(pruned, size="depth")
+    with pytest.raises(ValueError, match="cost must be"):
+        plot.size_curve(pruned, cost="time")

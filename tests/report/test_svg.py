@@ -1,4 +1,4 @@
-"""Ticks, scales, labels and colours of a report's charts."""
+"""Ticks, points and colors of a report's charts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radboost.report.blocks import Bars, Histogram, Lines, Mark, Series
-from radboost.report.charts import COLUMN, NARROW, WIDE, bars, histogram, lines
-from radboost.report.svg import Scale, nice_ticks, spread, tick_texts, way
+from radboost.report.blocks import LineChart, Mark, Series
+from radboost.report.svg import COLUMN, NARROW, WIDE, line_chart, nice_ticks, path, tick_texts
 
 STYLE = resources.files("radboost.report").joinpath("page.css").read_text(encoding="utf-8")
 
@@ -40,73 +39,32 @@ def test_ticks_are_named_with_the_decimals_they_need() -> None:
     assert tick_texts([0, 1e-5]) == ["0", "1e-5".replace("-", "\N{MINUS SIGN}")]
 
 
-def test_logarithms_have_powers_of_ten() -> None:
-    scale = Scale(1, 1000, 0, 300, log=True)
-    assert [scale(value) for value in (1, 10, 100, 1000)] == pytest.approx([0, 100, 200, 300])
-    assert {1, 10, 100, 1000} <= set(scale.ticks(4))
-    assert Scale(1e-3, 1e6, 0, 1, log=True).ticks(5) == pytest.approx([1e-3, 1e-1, 1e1, 1e3, 1e5])
-
-
-@given(st.lists(st.floats(0, 200), max_size=8))
-def test_labels_beside_one_another_do_not_touch(wanted: list[float]) -> None:
-    places = spread(wanted, 15, 0, 200)
-    assert all(b - a >= 15 - 1e-9 for a, b in itertools.pairwise(sorted(places)))
-    assert all(-1e-9 <= place <= 200 + 1e-9 for place in places)
-    order = sorted(range(len(wanted)), key=lambda place: (wanted[place], place))
-    assert [places[index] for index in order] == sorted(places)
-
-
-def test_a_way_is_interrupted_where_nothing_is_known_and_skips_what_is_on_one_spot() -> None:
-    assert way([(0, 0), (0.01, 0.01), (1, 2.04), None, (3, 3)]) == "M0 0L1 2M3 3"
-    assert way([]) == ""
+def test_a_path_is_interrupted_where_nothing_is_known_and_skips_what_is_on_one_spot() -> None:
+    assert path([(0, 0), (0.01, 0.01), (1, 2.04), None, (3, 3)]) == "M0 0L1 2M3 3"
+    assert path([]) == ""
 
 
 def test_points_lie_where_their_numbers_say() -> None:
-    block = Lines("t", "x", "y", (Series("s", (0, 5, 10), (0.0, 0.5, 1.0)),))
-    drawn = lines(block, WIDE)
-    left, right, top, bottom = map(float, re.search(r'data-frame="([^"]*)"', drawn)[1].split())
-    low_x, high_x, low_y, high_y = map(float, re.search(r'data-range="([^"]*)"', drawn)[1].split())
+    drawn = line_chart(LineChart("t", "x", "y", (Series("s", (0, 5, 10), (0.0, 0.5, 1.0)),)), WIDE)
     path = re.search(r'<path class="line s0" d="M([^"]*)"', drawn)[1]
-    for point, (x, y) in zip(path.split("L"), ((0, 0.0), (5, 0.5), (10, 1.0)), strict=True):
-        px, py = map(float, point.split())
-        assert px == pytest.approx(left + (x - low_x) / (high_x - low_x) * (right - left), abs=0.06)
-        assert py == pytest.approx(bottom - (y - low_y) / (high_y - low_y) * (bottom - top), abs=0.06)
-
-
-def test_bars_are_as_long_as_their_numbers_and_start_at_zero() -> None:
-    drawn = bars(Bars("t", "x", ("a", "b", "c"), (("s", (1.0, 4.0, -2.0)),), (((0.5, 1.5), None, None),)), WIDE)
-    found = re.findall(r'<rect class="bar f0" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
-    (x1, w1), (x2, w2), (x3, w3) = [tuple(map(float, pair)) for pair in found]
-    assert x1 == x2 == pytest.approx(x3 + w3, abs=0.11)
-    assert w2 == pytest.approx(4 * w1, abs=0.3)
-    assert w3 == pytest.approx(2 * w1, abs=0.3)
-    start, stop = map(float, re.search(r'whisker-bar" d="M([\d.]+) .*?H([\d.]+)m', drawn).groups())
-    assert (start, stop) == pytest.approx((x1 + w1 / 2, x1 + 1.5 * w1), abs=0.2)
-
-
-def test_histograms_have_areas_between_their_edges() -> None:
-    drawn = histogram(Histogram("t", "x", "y", (0, 1, 3), (("s", (2, 4)),)), WIDE)
-    bins = [
-        tuple(map(float, pair)) for pair in re.findall(r'class="bin" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
-    ]
-    assert bins[1][1] == pytest.approx(2 * bins[0][1], abs=0.2)
-    assert "0 to 1\ns: 2" in drawn
-    assert "1 to 3\ns: 4" in drawn
+    (x0, y0), (x1, y1), (x2, y2) = [tuple(map(float, point.split())) for point in path.split("L")]
+    assert (x1, y1) == pytest.approx(((x0 + x2) / 2, (y0 + y2) / 2), abs=0.11)
+    grid = [float(y) for y in re.findall(r'class="grid" d="M[\d.]+ ([\d.]+)L', drawn)]
+    assert (y0, y2) == (grid[0], grid[-1])  # 0 and 1
 
 
 def test_discs_have_areas_of_rows() -> None:
-    block = Lines("t", "x", "y", (Series("s", (0, 1), (0, 1), style="points", sizes=(100, 25)),), diagonal=True)
-    large, small = map(float, re.findall(r' r="([\d.]+)"', lines(block, COLUMN)))
+    block = LineChart("t", "x", "y", (Series("s", (0, 1), (0, 1), style="points", sizes=(100, 25)),), diagonal=True)
+    large, small = map(float, re.findall(r' r="([\d.]+)"', line_chart(block, COLUMN)))
     assert large - 2.5 == pytest.approx(2 * (small - 2.5), abs=0.11)
 
 
-def test_steps_over_categories_are_a_level_at_each() -> None:
-    block = Lines("t", "", "y", (Series("mean", (0, 1, 2), (1.0, 3.0, 2.0), style="steps"),), ticks=("a", "b", "c"))
-    path = re.search(r'class="line level s0" d="([^"]*)"', lines(block, WIDE))[1]
-    strokes = [tuple(map(float, match)) for match in re.findall(r"M([\d.]+) ([\d.]+)H([\d.]+)", path)]
-    assert len(strokes) == 3
-    assert all(one[2] < two[0] for one, two in itertools.pairwise(strokes))
-    assert strokes[1][1] < strokes[2][1] < strokes[0][1]
+def test_steps_are_levels_up_to_the_next_point() -> None:
+    block = LineChart("t", "x", "y", (Series("s", (0, 1, 2), (1.0, 3.0, 3.0), style="steps"),))
+    path = re.search(r'class="line s0" d="M([^"]*)"', line_chart(block, WIDE))[1]
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = [tuple(map(float, point.split())) for point in path.split("L")]
+    assert (y0, y2) == (y1, y3)
+    assert x0 < x1 == x2 < x3
 
 
 ODD = [
@@ -124,46 +82,22 @@ ODD = [
 
 
 @pytest.mark.parametrize("series", ODD, ids=lambda series: series[0].name if series else "nothing")
-@pytest.mark.parametrize("width", [WIDE, COLUMN, NARROW])
-def test_odd_numbers_leave_no_gaps_in_the_drawing(series: tuple[Series, ...], width: int) -> None:
+def test_odd_numbers_leave_no_gaps_in_the_drawing(series: tuple[Series, ...]) -> None:
     marks = (Mark(1, "a mark"), Mark(1, "another"))
-    ticks = tuple(f"level {place}" for place in range(3))
-    for block in (
-        Lines("t", "x", "y", series, marks),
-        Lines("t", "x", "y", series, log_x=True, rug=(0.0, 1.0)),
-        Lines("t", "x", "y", series, ticks=ticks),
-        Lines("t", "x", "y", series, diagonal=True),
-    ):
-        drawn = lines(block, width)
-        assert "nan" not in drawn.lower().replace("not finite", "")
-        assert not re.search(r'[ ="](-?inf)\b', drawn)
-
-
-def test_odd_bars_and_histograms_are_drawn() -> None:
     for width in (WIDE, COLUMN, NARROW):
-        for block in (
-            Bars("t", "x", (), ()),
-            Bars("t", "x", ("a",), ()),
-            Bars("t", "x", ("a", "b"), (("s", (None, math.nan)),)),
-            Bars("t", "x", ("a", "b"), (("s", (-3, -4)),), highlighted=(1,), counts=(1, 2)),
-        ):
-            assert "nan" not in bars(block, width)
-        for heap in (Histogram("t", "x", "y", (), ()), Histogram("t", "x", "y", (1, 1), (("s", (0,)),))):
-            assert "nan" not in histogram(heap, width)
+        for is_diagonal in (False, True):
+            drawn = line_chart(LineChart("t", "x", "y", series, marks, is_diagonal), width)
+            assert "nan" not in drawn.lower().replace("not finite", "")
+            assert not re.search(r'[ ="](-?inf)\b', drawn)
 
 
 # --------------------------------------------------------------------------------------------------------- colours
 
 
 def themes() -> dict[str, dict[str, str]]:
-    """The colours of the two themes; the dark one stands twice, for the system and for the button."""
-    found = [
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", body)) for body in re.findall(r":root[^{]*\{([^}]*)\}", STYLE)
-    ]
-    light, by_system, by_button = found
-    assert by_system == by_button
-    assert set(light) == set(by_system)
-    return {"light": light, "dark": by_system}
+    """The colors of the light and the dark theme."""
+    found = re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", STYLE)
+    return {"light": {name: one for name, one, _ in found}, "dark": {name: other for name, _, other in found}}
 
 
 def linear(colour: str) -> np.ndarray:

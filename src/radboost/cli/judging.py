@@ -165,15 +165,15 @@ def subject_of_fit(model: Any, schema: Schema, rows: Divided, facts: dict[str, A
 
 def judge(subject: Subject, found: Baselines, metric: str | None = None) -> Verdict:
     """All measures, with the one of --metric as the headline."""
-    from radboost.report.scores import answers_of, linear_answers, measures, rare_class, scores_of
+    from radboost.report.scores import linear_predictions, measures, own_predictions, rare_class, scores_of
 
     scores, known = {one.name: one for one in scores_of(subject, found)}, {one.name: one for one in measures(subject)}
     name = next(iter(scores)) if metric is None else metric
     if name not in scores:
         raise ValueError(f"--metric: the {name} says nothing of these rows; measures that do are {', '.join(scores)}")
-    first, linear = scores[name], linear_answers(found)
+    first, linear = scores[name], linear_predictions(found)
     low, high = first.interval or (math.nan, math.nan)
-    beside = None if linear is None else known[name].beside(subject, answers_of(subject), linear)
+    beside = None if linear is None else known[name].beside(subject, own_predictions(subject), linear)
     better = "not compared" if beside is None else "yes" if beside.better else "no, worse" if beside.worse else None
     rare = subject.class_names[rare_class(subject)] if len(subject.classes) == 2 else None
     of_costs = subject.cost is not None
@@ -204,9 +204,10 @@ def _document(score: Score) -> dict[str, Any]:
 def _of_copies(subject: Subject, measure: Measure) -> dict[str, Any]:
     if subject.copies is None:
         return {}
-    from radboost.report.scores import answers_of, measures
+    from radboost.report.scores import measures, own_predictions
 
-    own, answers = next(one for one in measures(subject.copies) if one.name == measure.name), answers_of(subject.copies)
+    own = next(one for one in measures(subject.copies) if one.name == measure.name)
+    answers = own_predictions(subject.copies)
     low, high = own.interval_of(subject.copies, answers) or (math.nan, math.nan)
     found = {"rows": len(subject.copies.test), "score": own.value(answers), "low": low, "high": high}
     return {**found, "share_of_all_rows": subject.share_of_copies}

@@ -13,7 +13,13 @@ MOST_ROWS, MOST_COLUMNS = 10_000, 1000
 
 def warnings_of(part: Part, schema: Schema) -> list[str]:
     """As the report has them, of the rows to learn from."""
-    from radboost.report.leaks import FEWEST_ROWS, Suspicion, Target, findings, is_id  # which takes a while to load
+    from radboost.report.leaks import (  # which takes a while to load
+        FEWEST_ROWS,
+        Suspicion,
+        TargetValues,
+        findings,
+        is_id,
+    )
     from radboost.rows.contents import drawn, folds
 
     if len(part.y) < FEWEST_ROWS:
@@ -21,8 +27,8 @@ def warnings_of(part: Part, schema: Schema) -> list[str]:
     rows = drawn(part.keys(), MOST_ROWS)
     halves = folds(row_hashes(part.table)[rows], 2)
     classes = schema.task == "classes"
-    target = Target.of_classes(np.unique(part.y, return_inverse=True)[1][rows]) if classes else None
-    target = target or Target.of_numbers(part.y[rows])
+    target = TargetValues.of_classes(np.unique(part.y, return_inverse=True)[1][rows]) if classes else None
+    target = target or TargetValues.of_numbers(part.y[rows])
     found = []
     for column in part.table.columns[:MOST_COLUMNS]:
         is_text, values = column.kind == "category", np.asarray(part.table.values[column.name], dtype=np.float64)

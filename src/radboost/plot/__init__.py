@@ -1,17 +1,15 @@
-"""Pictures of models. Every function draws into ``ax`` (or a new figure) and returns the Axes.
+"""Charts of models. Every function draws into the Axes ``ax``, or a new figure where it is None, and returns it.
 
 Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
 """
 
 from radboost.plot.costs import cost_confusion
+from radboost.plot.curves import features_over_time, learning_curve, mixture, regularization_path, size_curve
 from radboost.plot.explaining import dependence, explanation, importance
-from radboost.plot.losses import mixture
-from radboost.plot.models import learning_curve, margins, tree_sizes
+from radboost.plot.models import margins, tree_sizes
 from radboost.plot.noise import noise_robustness
 from radboost.plot.probabilities import reliability
-from radboost.plot.pruning import size_curve
 from radboost.plot.sources import sources
-from radboost.plot.sparsity import features_over_time, regularization_path
 from radboost.plot.trees import tree
 from radboost.plot.tuning import tuning
 

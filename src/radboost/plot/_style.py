@@ -1,15 +1,15 @@
-"""One look for all pictures."""
+"""Style of all charts, and arguments that several of them take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-# Okabe and Ito's palette without its yellow: told apart by colour-blind readers and in grey.
+# Okabe and Ito's palette without its yellow: distinct for color-blind readers and in grey.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 INK = "#333333"
 FAINT = "#8c8c8c"
@@ -34,6 +34,15 @@ def axes(ax: Axes | None) -> Axes:
     return ax
 
 
+def by_name(models: Any | Mapping[str, Any], function: str) -> dict[str, Any]:
+    """Models by their names; a single model has the empty name."""
+    if not isinstance(models, Mapping):
+        return {"": models}
+    if not models:
+        raise ValueError(f"{function} was given an empty dict; pass at least one model.")
+    return {str(name): model for name, model in models.items()}
+
+
 def in_percent(ax: Axes) -> None:
     from matplotlib.ticker import PercentFormatter
 
@@ -41,13 +50,13 @@ def in_percent(ax: Axes) -> None:
 
 
 def verbatim(texts: Iterable[Text]) -> None:
-    """Show names of the user's as they are: matplotlib takes what stands between two dollars for mathematics."""
+    """Show names as they are: matplotlib takes text between two dollars for mathematics."""
     for text in texts:
         text.set_parse_math(False)
 
 
 def tidy(ax: Axes) -> Axes:
-    """Take away what carries no information."""
+    """Remove what carries no information."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FAINT)
     ax.tick_params(colors=INK, length=3)

@@ -1,4 +1,4 @@
-"""What confusions cost."""
+"""Confusion matrix with costs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MOST_LABELLED = 30  # classes whose cells have room for numbers, and whose names
 
 
 def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, cost: ArrayLike | None = None) -> Axes:
-    """Draw a confusion matrix coloured by what each kind of mistake costs.
+    """Draw a confusion matrix colored by what each kind of mistake costs.
 
     A cell shows how many rows of a true class (line) are taken for another (column), and below it what these cost
     together. The title has the mean cost of a row. With more than 30 classes the cells are too small for numbers: they
-    have colours only, and not every class is named.
+    have colors only, and not every class is named.
 
     Parameters
     ----------
@@ -29,28 +29,22 @@ def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, 
         Any with ``classes_`` and ``predict``.
     X, y : array-like
         The rows and labels, usually those of a test set.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     cost : matrix of shape (n_classes, n_classes), optional
         Line: true class, column: predicted one, in the order of ``classes_``. By default the ``cost`` that the model
         was made with, and 1 for every mistake where there is none.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_is_fitted(model)
     classes = model.classes_
     costs = _read_costs(getattr(model, "cost", None) if cost is None else cost, len(classes))
-    places = {label: index for index, label in enumerate(classes.tolist())}
+    index_of = {label: index for index, label in enumerate(classes.tolist())}
     labels = np.asarray(y).tolist()
-    strangers = [label for label in labels if label not in places]
-    if strangers:
-        raise ValueError(f"y contains the label {strangers[0]!r}, which the model was not fitted with.")
+    unknown = [label for label in labels if label not in index_of]
+    if unknown:
+        raise ValueError(f"y contains the label {unknown[0]!r}, which the model was not fitted with.")
     if not labels:
         raise ValueError("X has no rows, so there is nothing to draw.")
     counts = np.zeros(costs.shape)
-    np.add.at(counts, ([places[label] for label in labels], np.searchsorted(classes, model.predict(X))), 1.0)
+    np.add.at(counts, ([index_of[label] for label in labels], np.searchsorted(classes, model.predict(X))), 1.0)
     paid = counts * costs
     ax = axes(ax)
     ax.imshow(paid, cmap="Oranges", vmin=0.0, vmax=max(float(paid.max()), 1e-300))

@@ -1,4 +1,4 @@
-"""Why a model answers as it does: one row, feature by feature, and one feature, row by row."""
+"""Explanations of one row, feature by feature, and contributions of one feature, row by row."""
 
 from __future__ import annotations
 
@@ -26,41 +26,35 @@ def explanation(
 ) -> Axes:
     """Draw how the score of one row comes about, from the top down.
 
-    It begins where every row begins. Each bar is what a feature adds, blue where it speaks for the answer, orange where
-    it speaks against it (of a regressor: where it raises and lowers the prediction); the last line is the score.
+    It begins where every row begins. Each bar is what a feature adds: blue for the predicted class, orange against it
+    (of a regressor: blue raises the prediction, orange lowers it). The last line is the score.
 
     Parameters
     ----------
     model : fitted model with a method `explain`
     x : one row, as `explain` takes it; or the Explanation that it returned
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     max_features : int
         Features with a bar of their own, those with the largest effects; the others share one.
     target : int or None
         The column of y that is explained, of models of several targets or tasks.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_integer("max_features", max_features, 1)
-    told: Explanation = x if isinstance(x, Explanation) else model.explain(x, **_asked_of(model, target))
-    bars = added_up(told.contributions, max_features, "more term" if told.formula else "more feature")
+    explained: Explanation = x if isinstance(x, Explanation) else model.explain(x, **_asked_of(model, target))
+    bars = added_up(explained.contributions, max_features, "more term" if explained.formula else "more feature")
     own_figure, ax = ax is None, axes(ax)
     if own_figure:
         figure = ax.get_figure(root=True)
         assert figure is not None
         figure.set_size_inches(6.8, 1.3 + 0.32 * (len(bars) + 2))
-    ends = told.base + np.cumsum([0.0, *(effect for _, effect in bars)])
+    ends = explained.base + np.cumsum([0.0, *(effect for _, effect in bars)])
     _draw_bars(ax, bars, ends)
     last = len(bars) + 1
-    for place, score in ((0, told.base), (last, told.score)):
-        ax.plot([score], [place], "D", color=INK, markersize=5, zorder=3)
+    for position, score in ((0, explained.base), (last, explained.score)):
+        ax.plot([score], [position], "D", color=INK, markersize=5, zorder=3)
         ax.annotate(
-            f"{score:.4g}", (score, place), (7, 0), textcoords="offset points", va="center", color=INK, fontsize=9
+            f"{score:.4g}", (score, position), (7, 0), textcoords="offset points", va="center", color=INK, fontsize=9
         )
-    start = "intercept" if told.formula else "mean score"
+    start = "intercept" if explained.formula else "mean score"
     ax.set_yticks(range(last + 1), [start, *(text for text, _ in bars), "score"])
     verbatim(ax.get_yticklabels())
     ax.set_ylim(last + 0.6, -0.6)
@@ -69,8 +63,10 @@ def explanation(
     ax.set_xlim(ends.min() - room, ends.max() + room)
     if ends.min() - room < 0.0 < ends.max() + room:
         ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.set_xlabel(f"score for {told.answer!r} against {told.runner_up!r}" if told.classifies else "score")
-    ax.set_title(told.heading()[0].rstrip(".").replace(", with", ",\nwith"), loc="left", fontsize=11)
+    ax.set_xlabel(
+        f"score for {explained.answer!r} against {explained.runner_up!r}" if explained.classifies else "score"
+    )
+    ax.set_title(explained.heading()[0].rstrip(".").replace(", with", ",\nwith"), loc="left", fontsize=11)
     verbatim([ax.title, ax.xaxis.label])
     tidy(ax)
     ax.tick_params(axis="y", length=0)
@@ -79,7 +75,7 @@ def explanation(
 
 
 def _asked_of(model: Any, target: int | None) -> dict[str, int]:
-    """How `explain` is told which column of y is meant."""
+    """How `explain` is explained which column of y is meant."""
     if target is None:
         return {}
     if hasattr(model, "task_labels_"):
@@ -93,23 +89,23 @@ def _asked_of(model: Any, target: int | None) -> dict[str, int]:
 
 def _draw_bars(ax: Axes, bars: list[tuple[str, float]], ends: NDArray[np.float64]) -> None:
     """Bars that begin where the one above ends, with thin lines between them."""
-    for place, end in enumerate(ends.tolist()):
-        above = place + (0.5 * THICKNESS if place else 0.0)
-        below = place + 1 - (0.5 * THICKNESS if place < len(bars) else 0.0)
+    for position, end in enumerate(ends.tolist()):
+        above = position + (0.5 * THICKNESS if position else 0.0)
+        below = position + 1 - (0.5 * THICKNESS if position < len(bars) else 0.0)
         ax.plot([end, end], [above, below], color=FAINT, linewidth=0.8, zorder=1)
-    for place, (_, effect) in enumerate(bars, start=1):
-        begin, end = ends[place - 1], ends[place]
-        colour = SPEAKS_FOR if effect >= 0.0 else SPEAKS_AGAINST
-        ax.barh(place, effect, left=begin, height=THICKNESS, color=colour, zorder=2)
+    for position, (_, effect) in enumerate(bars, start=1):
+        begin, end = ends[position - 1], ends[position]
+        color = SPEAKS_FOR if effect >= 0.0 else SPEAKS_AGAINST
+        ax.barh(position, effect, left=begin, height=THICKNESS, color=color, zorder=2)
         ax.annotate(
             f"{effect:+.3g}",
-            (end, place),
+            (end, position),
             (4 if effect >= 0.0 else -4, 0),
             textcoords="offset points",
             ha="left" if effect >= 0.0 else "right",
             va="center",
             fontsize=9,
-            color=colour,
+            color=color,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
         )
 
@@ -128,18 +124,12 @@ def dependence(
     model : fitted model with a method `predict_contributions`
     X : the rows, as for `predict`
     feature : int or str
-        The column, by place or by name.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
+        The column, by index or by name.
     label : object, optional
-        The class whose score is meant, for models of more than two classes: None draws all, which six have colours for.
+        The class whose score is meant, for models of more than two classes: None draws all, which six have colors for.
         With two classes scores are those of the second.
     target : int or None
         The column of y whose prediction is meant, for models of several targets: None draws up to six.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_is_fitted(model)
     if not hasattr(model, "predict_contributions"):
@@ -155,12 +145,12 @@ def dependence(
     drawn = _outputs(model, np.asarray(model.predict_contributions(X)[..., column]), label, target)
     ax = axes(ax)
     ax.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
-    x = _draw_places(ax, values[:, 0], categories)
+    x = _set_positions(ax, values[:, 0], categories)
     size = float(np.clip(3000.0 / len(x), 6.0, 24.0))
-    for (name, heights), colour in zip(drawn, COLOURS, strict=False):
-        ax.scatter(x, heights, s=size, color=colour, alpha=0.55, linewidth=0, label=name)
+    for (name, heights), color in zip(drawn, COLOURS, strict=False):
+        ax.scatter(x, heights, s=size, color=color, alpha=0.55, linewidth=0, label=name)
         if categories is not None:
-            _draw_means(ax, x, heights, colour)
+            _draw_means(ax, x, heights, color)
     if categories is None:
         here = x[~np.isnan(values[:, 0])]
         ax.plot(here, np.zeros(len(here)), "|", color=INK, alpha=0.35, markersize=7, transform=ax.get_xaxis_transform())
@@ -180,24 +170,18 @@ def importance(model: Any, ax: Axes | None = None, *, kind: str | None = None, m
     Parameters
     ----------
     model : fitted model with `feature_importance`
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     kind : str or None
         As in `model.feature_importance(kind)`; None for its first.
     max_features : int
         Columns at most.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_integer("max_features", max_features, 1)
     sizes = model.feature_importance() if kind is None else model.feature_importance(kind)
     order = np.argsort(-sizes, kind="stable")[:max_features]
     ax = axes(ax)
-    places = np.arange(len(order))[::-1]
-    ax.barh(places, sizes[order], height=THICKNESS, color=COLOURS[0])
-    ax.set_yticks(places, [_name(model, column) for column in order])
+    positions = np.arange(len(order))[::-1]
+    ax.barh(positions, sizes[order], height=THICKNESS, color=COLOURS[0])
+    ax.set_yticks(positions, [_name(model, column) for column in order])
     verbatim(ax.get_yticklabels())
     ax.set_xlabel("importance" if kind is None else f"importance by {kind}")
     return tidy(ax)
@@ -207,7 +191,7 @@ def _column(model: Any, feature: int | str) -> int:
     names = getattr(model, "feature_names_in_", None)
     if isinstance(feature, str):
         if names is None:
-            raise ValueError(f"The model was fitted without names of columns; name {feature!r} by its place.")
+            raise ValueError(f"The model was fitted without names of columns; name {feature!r} by its index.")
         if feature not in names:
             raise ValueError(f"{feature!r} is none of the columns {', '.join(map(str, names[:10]))}.")
         return int(np.flatnonzero(names == feature)[0])
@@ -220,43 +204,43 @@ def _name(model: Any, column: int) -> str:
 
 
 def _outputs(
-    model: Any, found: NDArray[np.float64], label: Any, target: int | None
+    model: Any, heights: NDArray[np.float64], label: Any, target: int | None
 ) -> list[tuple[str, NDArray[np.float64]]]:
-    """What to draw, with names: one line of heights, or one for each class or target."""
+    """Names with heights of the rows: one pair, or one for each class or target."""
     classes = getattr(model, "classes_", np.zeros(0)).tolist()
     if not classes and label is None:
-        return _targets(found.reshape(len(found), -1), target)
+        return _targets(heights.reshape(len(heights), -1), target)
     if target is not None:
         raise ValueError(f"target={target!r} is for models of several targets; classes are chosen by label=.")
     if label is not None and label not in classes:
         raise ValueError(f"label={label!r} is none of the classes {', '.join(map(repr, classes[:10])) or '(none)'}.")
-    if found.ndim == 1:
+    if heights.ndim == 1:
         second = label is None or label == classes[1]
-        return [(repr(classes[1] if second else classes[0]), found if second else -found)]
+        return [(repr(classes[1] if second else classes[0]), heights if second else -heights)]
     if label is not None:
-        place = classes.index(label)
-        return [(repr(label), found[:, place])]
+        index = classes.index(label)
+        return [(repr(label), heights[:, index])]
     if len(classes) > len(COLOURS):
         raise ValueError(
-            f"The model has {len(classes)} classes, and a picture has colours for {len(COLOURS)}: choose one by label=."
+            f"The model has {len(classes)} classes, and a picture has colors for {len(COLOURS)}: choose one by label=."
         )
-    return [(repr(one), found[:, place]) for place, one in enumerate(classes)]
+    return [(repr(one), heights[:, index]) for index, one in enumerate(classes)]
 
 
-def _targets(found: NDArray[np.float64], target: int | None) -> list[tuple[str, NDArray[np.float64]]]:
-    n_targets = found.shape[1]
+def _targets(heights: NDArray[np.float64], target: int | None) -> list[tuple[str, NDArray[np.float64]]]:
+    n_targets = heights.shape[1]
     if target is not None:
         check_integer("target", target, 0, n_targets - 1)
     elif n_targets > len(COLOURS):
         raise ValueError(
-            f"The model has {n_targets} targets, and a picture has colours for {len(COLOURS)}: choose one by target=."
+            f"The model has {n_targets} targets, and a picture has colors for {len(COLOURS)}: choose one by target=."
         )
-    places = range(n_targets) if target is None else [target]
-    return [("" if n_targets == 1 else f"target {place}", found[:, place]) for place in places]
+    chosen = range(n_targets) if target is None else [target]
+    return [("" if n_targets == 1 else f"target {index}", heights[:, index]) for index in chosen]
 
 
-def _draw_places(ax: Axes, values: NDArray[np.float64], categories: Any) -> NDArray[np.float64]:
-    """Where the points stand, from left to right, and the names of these places."""
+def _set_positions(ax: Axes, values: NDArray[np.float64], categories: Any) -> NDArray[np.float64]:
+    """Horizontal positions of the points; sets ticks and their names."""
     missing = np.isnan(values)
     if categories is None:
         if not missing.any():
@@ -275,17 +259,17 @@ def _draw_places(ax: Axes, values: NDArray[np.float64], categories: Any) -> NDAr
     )
     verbatim(ax.get_xticklabels())
     ax.set_xlim(-0.6, len(names) - 0.4)
-    places = np.where(missing, len(categories), values)
-    spread = np.zeros(len(places))
-    for place in np.unique(places):
-        here = np.flatnonzero(places == place)
+    positions = np.where(missing, len(categories), values)
+    spread = np.zeros(len(positions))
+    for position in np.unique(positions):
+        here = np.flatnonzero(positions == position)
         # Multiples of the golden ratio fill the width evenly, however many rows there are.
         spread[here] = SPREAD * (2.0 * np.modf(np.arange(1, len(here) + 1) * 0.6180339887498949)[0] - 1.0)
-    return np.asarray(places + spread)
+    return np.asarray(positions + spread)
 
 
-def _draw_means(ax: Axes, x: NDArray[np.float64], heights: NDArray[np.float64], colour: str) -> None:
-    places = np.rint(x)
-    for place in np.unique(places):
-        mean = float(heights[places == place].mean())
-        ax.hlines(mean, place - 0.36, place + 0.36, color=colour, linewidth=2.0, zorder=3)
+def _draw_means(ax: Axes, x: NDArray[np.float64], heights: NDArray[np.float64], color: str) -> None:
+    positions = np.rint(x)
+    for position in np.unique(positions):
+        mean = float(heights[positions == position].mean())
+        ax.hlines(mean, position - 0.36, position + 0.36, color=color, linewidth=2.0, zorder=3)

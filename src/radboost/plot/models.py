@@ -1,8 +1,8 @@
-"""Pictures of a fitted model: margins, tree sizes, learning curve."""
+"""Margins of a fitted model, and the sizes of its trees."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from radboost import guarantees
 from radboost.ensemble import SparseEnsemble
 from radboost.guarantees.margins import ensemble_of
-from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy
+from radboost.plot._style import COLOURS, FAINT, axes, by_name, in_percent, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,9 +25,9 @@ def margins(
     *,
     bins: int = 20,
 ) -> Axes:
-    """Draw the distribution of normalised margins (Deep Boosting, Figure 4).
+    """Draw the distribution of normalized margins (Deep Boosting, Figure 4).
 
-    The line is cumulative: its height at a margin is the share of rows with at most that margin. A lower line
+    The line is cumulative: its height at a margin is the fraction of rows with at most that margin. A lower line
     means clearer votes, and its height at 0 is the error. Behind it stands the histogram.
 
     Parameters
@@ -36,33 +36,24 @@ def margins(
         With a dict each model gets a line that carries its name.
     X, y : array-like
         The rows and labels, usually those of the training set.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     bins : int
         The number of bars of the histogram.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
-    named = dict(models) if isinstance(models, Mapping) else {"": models}
-    if not named:
-        raise ValueError("margins was given an empty dict; pass at least one model.")
-    values = {str(name): guarantees.margins(model, X, y) for name, model in named.items()}
+    values = {name: guarantees.margins(model, X, y) for name, model in by_name(models, "margins").items()}
     if not len(next(iter(values.values()))):
         raise ValueError("X has no rows, so there is nothing to draw.")
     ax = axes(ax)
     ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     edges = np.linspace(-1.0, 1.0, bins + 1)
     for index, margin in enumerate(values.values()):
-        colour = COLOURS[index % len(COLOURS)]
+        color = COLOURS[index % len(COLOURS)]
         shares = np.histogram(margin, edges)[0] / len(margin)
-        ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=colour, alpha=0.2, linewidth=0)
+        ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=color, alpha=0.2, linewidth=0)
         ordered = np.concatenate([[-1.0], np.sort(margin), [1.0]])
         heights = np.concatenate([[0.0], np.arange(1, len(margin) + 1) / len(margin), [1.0]])
-        ax.step(ordered, heights, where="post", color=colour, linewidth=1.8)
+        ax.step(ordered, heights, where="post", color=color, linewidth=1.8)
     _name_lines(ax, values)
-    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalised margin", ylabel="share of rows")
+    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalized margin", ylabel="share of rows")
     ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
     in_percent(ax)
     ax.set_title("Margins", loc="left")
@@ -79,15 +70,9 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     Parameters
     ----------
     model : fitted model
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     weighted : bool
         Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses. Not for
         ``MartiBoostClassifier``, whose trees do not vote.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     ensemble = ensemble_of(model, "tree sizes")
     if weighted and not hasattr(ensemble, "weights"):
@@ -108,8 +93,8 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     weight = np.abs(ensemble.weights) / np.abs(ensemble.weights).sum() if weighted else np.ones(len(sizes))
     edges = _size_edges(sizes)
     heights, _ = np.histogram(sizes, bins=edges, weights=weight)
-    centres = (edges[:-1] + edges[1:]) / 2
-    ax.bar(centres, heights, 0.88 * np.diff(edges), color=COLOURS[0], alpha=0.85)
+    centers = (edges[:-1] + edges[1:]) / 2
+    ax.bar(centers, heights, 0.88 * np.diff(edges), color=COLOURS[0], alpha=0.85)
     mean = float(np.average(sizes, weights=weight))
     ax.axvline(mean, color=COLOURS[1], linewidth=1.5)
     ax.annotate(
@@ -127,50 +112,6 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
         in_percent(ax)
     else:
         ax.locator_params(axis="y", integer=True)
-    return tidy(ax)
-
-
-def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw the error after each round, on the training rows and, where there were some, on validation rows.
-
-    Where the history counts no errors, as in regression, the loss is drawn instead.
-
-    Parameters
-    ----------
-    model : fitted model
-        With ``history_``.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    ensemble_of(model, "learning curves")
-    history: Mapping[str, Sequence[float]] = model.history_
-    numbers = "train_error" not in history
-    keys = ("objective", "validation_loss") if numbers else ("train_error", "validation_error")
-    curves = {
-        name: np.asarray(history[key], dtype=np.float64)
-        for name, key in zip(("training", "validation"), keys, strict=True)
-        if key in history
-    }
-    form = ".4g" if numbers else ".1%"
-    ax = axes(ax)
-    ax.set_title("Learning curve", loc="left")
-    ax.set(xlabel="round", ylabel="loss" if numbers else "error")
-    if not all(len(errors) for errors in curves.values()):
-        ax.text(0.5, 0.5, "no round was run", ha="center", color=FAINT, transform=ax.transAxes)
-        return tidy(ax)
-    for index, errors in enumerate(curves.values()):
-        ax.plot(np.arange(1, len(errors) + 1), errors, color=COLOURS[index], linewidth=1.8)
-    ax.set_xlim(left=0.0)
-    if not numbers:
-        ax.set_ylim(bottom=0.0)
-        in_percent(ax)
-    _label_ends(ax, curves, form)
-    if "validation" in curves:
-        _mark_lowest(ax, curves["validation"], form)
     return tidy(ax)
 
 
@@ -200,35 +141,3 @@ def _size_edges(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     n_bins = (high - low) // step + 1
     padding = max(0, (7 - n_bins + 1) // 2)  # a single bar would fill the whole picture
     return low - 1.0 + step * np.arange(-padding, n_bins + padding + 1, dtype=np.float64)
-
-
-def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]], form: str) -> None:
-    """Write each curve's name and last value at its right end, without one covering the other."""
-    ends = sorted((float(errors[-1]), index, name) for index, (name, errors) in enumerate(curves.items()))
-    every = np.concatenate(list(curves.values()))
-    gap = 0.07 * float(every.max() - min(every.min(), 0.0))
-    position = -np.inf
-    for value, index, name in ends:
-        position = max(value, position + gap)
-        ax.annotate(
-            f" {name} {value:{form}}",
-            (len(curves[name]), position),
-            color=COLOURS[index],
-            va="center",
-            annotation_clip=False,
-        )
-
-
-def _mark_lowest(ax: Axes, errors: NDArray[np.float64], form: str) -> None:
-    """Put a dot and its value on the lowest validation error."""
-    best = int(np.argmin(errors))
-    ax.plot(best + 1, errors[best], "o", color=COLOURS[1], markersize=5)
-    ax.annotate(
-        f"lowest {errors[best]:{form}}",
-        (best + 1, errors[best]),
-        xytext=(0, -7),
-        textcoords="offset points",
-        ha="center" if best > 0.2 * len(errors) else "left",
-        va="top",
-        color=COLOURS[1],
-    )

@@ -42,18 +42,12 @@ def noise_robustness(
         The rows and labels to learn from.
     X_test, y_test : array-like
         The rows and labels to test with.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     rates : sequence of float in [0, 1]
         Shares of wrong labels.
     repeats : int
         Draws of wrong labels for each rate; with more than one the band is a standard deviation to either side.
     random_state : int
         Seed of the wrong labels.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     named = dict(models) if isinstance(models, Mapping) else {type(models).__name__: models}
     if not named or not len(rates):
@@ -75,10 +69,10 @@ def draw_noise_curves(ax: Axes, rates: Sequence[float], errors: Mapping[str, NDA
     ax.axline((0.0, 0.0), slope=1.0, color=FAINT, linewidth=0.8, zorder=0)
     means = {name: values.mean(axis=1) for name, values in errors.items()}
     for index, (name, values) in enumerate(errors.items()):
-        colour = COLOURS[index % len(COLOURS)]
+        color = COLOURS[index % len(COLOURS)]
         spread = values.std(axis=1)
-        ax.fill_between(rates, means[name] - spread, means[name] + spread, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(rates, means[name], "o-", color=colour, linewidth=1.8, markersize=4, label=name)
+        ax.fill_between(rates, means[name] - spread, means[name] + spread, color=color, alpha=0.15, linewidth=0)
+        ax.plot(rates, means[name], "o-", color=color, linewidth=1.8, markersize=4, label=name)
     top = max(float(mean.max()) for mean in means.values())
     ax.set(xlabel="share of wrong training labels", ylabel="test error")
     ax.set_xlim(min(rates), max(rates) if max(rates) > min(rates) else min(rates) + 0.1)

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Reliability of probabilities."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy, verbatim
+from radboost._typing import FloatArray
+from radboost.plot._style import COLOURS, FAINT, axes, by_name, in_percent, tidy, verbatim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +23,8 @@ def reliability(
     """Draw how often predictions are right against how sure they are.
 
     Rows are gathered by the probability of the class that is predicted. On the diagonal a model is as often right as it
-    says; above it is too modest, below too sure. A point is as large as the share of the rows it stands for, and its
-    line covers two standard errors; intervals with fewer than a hundredth of the rows are left out.
+    says; above it is too modest, below too sure. A point is as large as the fraction of rows it stands for, and its
+    line covers two standard errors. Intervals with fewer than a hundredth of the rows are left out.
 
     Parameters
     ----------
@@ -31,18 +32,10 @@ def reliability(
         With a dict each model gets a line that carries its name.
     X, y : array-like
         Rows and labels that the models have not learned from.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     bins : int
         Into how many intervals of equal width the probabilities are divided.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
-    named = dict(models) if isinstance(models, Mapping) else {"": models}
-    if not named:
-        raise ValueError("reliability was given an empty dict; pass at least one model.")
+    named = by_name(models, "reliability")
     labels = np.asarray(y)
     if not len(labels):
         raise ValueError("X has no rows, so there is nothing to draw.")
@@ -57,17 +50,17 @@ def reliability(
             raise ValueError(f"X has {len(probabilities)} rows and y has {len(labels)}; give a label for each row.")
         confidence = probabilities.max(axis=1)
         right = np.asarray(model.classes_)[probabilities.argmax(axis=1)] == labels
-        places = np.minimum((confidence * bins).astype(np.intp), bins - 1)
-        counts = np.bincount(places, minlength=bins)
+        bin_of = bins_of(confidence, bins)
+        counts = np.bincount(bin_of, minlength=bins)
         used = counts >= max(1.0, FEWEST * len(labels))
-        sure = np.bincount(places, confidence, bins)[used] / counts[used]
-        share = np.bincount(places, right, bins)[used] / counts[used]
+        sure = np.bincount(bin_of, confidence, bins)[used] / counts[used]
+        share = np.bincount(bin_of, right, bins)[used] / counts[used]
         spread = 2.0 * np.sqrt(share * (1.0 - share) / counts[used])
-        colour = COLOURS[index % len(COLOURS)]
-        ax.vlines(sure, share - spread, share + spread, color=colour, alpha=0.5, linewidth=1.2)
+        color = COLOURS[index % len(COLOURS)]
+        ax.vlines(sure, share - spread, share + spread, color=color, alpha=0.5, linewidth=1.2)
         sizes = 20.0 + 400.0 * counts[used] / len(labels)
-        ax.scatter(sure, share, sizes, color=colour, alpha=0.6, linewidth=0)
-        ax.plot(sure, share, color=colour, linewidth=1.2, label=str(name))
+        ax.scatter(sure, share, sizes, color=color, alpha=0.6, linewidth=0)
+        ax.plot(sure, share, color=color, linewidth=1.2, label=name)
         lowest = min(lowest, float(sure.min()), float(share.min()))
     if list(named) != [""]:
         verbatim(ax.legend(frameon=False, loc="lower right").get_texts())
@@ -81,3 +74,8 @@ def reliability(
     in_percent(ax)
     ax.set_title("Reliability", loc="left")
     return tidy(ax)
+
+
+def bins_of(probabilities: FloatArray, n_bins: int) -> NDArray[np.intp]:
+    """Index of the interval of equal width that each probability lies in."""
+    return np.minimum((probabilities * n_bins).astype(np.intp), n_bins - 1)

@@ -1,4 +1,4 @@
-"""Where the sources lie: Q(k | x) along the first principal component."""
+"""Probabilities Q(k | x) of sources along the first principal component."""
 
 from __future__ import annotations
 
@@ -29,32 +29,26 @@ def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: i
     model : fitted MultiSourceBoostClassifier
     X, sources : array-like
         Rows and the source of each, usually those of the training set.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
     bins : int
         Intervals of the component, with equally many rows each.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     if not isinstance(model, MultiSourceBoostClassifier):
         raise TypeError(f"Expected a fitted MultiSourceBoostClassifier, got {model!r}.")
     check_is_fitted(model)
-    shares = model.source_probabilities(X)
+    probabilities = model.source_probabilities(X)
     names = model.source_names_
-    ids = ids_among(read_sources(sources, len(shares)), names, "sources")
-    places = _first_component(read_matrix(model, X, model.ensemble_.categories))
-    edges = np.unique(np.quantile(places, np.linspace(0.0, 1.0, bins + 1)))
-    box = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, max(len(edges) - 2, 0))
+    ids = ids_among(read_sources(sources, len(probabilities)), names, "sources")
+    scores = _first_component(read_matrix(model, X, model.ensemble_.categories))
+    edges = np.unique(np.quantile(scores, np.linspace(0.0, 1.0, bins + 1)))
+    box = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, max(len(edges) - 2, 0))
     ax = axes(ax)
     for source, name in enumerate(names.tolist()):
         own = ids == source
         used = np.unique(box[own])
-        middles = [float(places[own & (box == b)].mean()) for b in used]
-        means = [float(shares[own & (box == b), source].mean()) for b in used]
-        colour = COLOURS[source % len(COLOURS)]
-        ax.plot(middles, means, color=colour, linewidth=1.8, marker="o", markersize=3, label=str(name))
+        middles = [float(scores[own & (box == b)].mean()) for b in used]
+        means = [float(probabilities[own & (box == b), source].mean()) for b in used]
+        color = COLOURS[source % len(COLOURS)]
+        ax.plot(middles, means, color=color, linewidth=1.8, marker="o", markersize=3, label=str(name))
     ax.set_ylim(0.0, 1.02)
     ax.set_xlabel("first principal component")
     ax.set_ylabel("mean of Q(k | x), rows of source k")
@@ -64,7 +58,7 @@ def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: i
 
 
 def _first_component(matrix: Any) -> NDArray[np.float64]:
-    """Of standardised columns; rows that are sparse are not centred."""
+    """First principal component of standardized columns; sparse rows are not centered."""
     if sparse.issparse(matrix):
         from sklearn.decomposition import TruncatedSVD
 

@@ -24,12 +24,6 @@ def tree(model: Any, index: int | None = None, ax: Axes | None = None) -> Axes:
     model : fitted model, or a tree of its `ensemble_.hypotheses`
     index : int, optional
         Which hypothesis of the model; None for the one with the largest weight.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure when None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     chosen = _chosen(model, index)
     leaves = int((chosen.feature < 0).sum())
@@ -37,7 +31,7 @@ def tree(model: Any, index: int | None = None, ax: Axes | None = None) -> Axes:
         raise ValueError(
             f"The tree has {leaves} leaves, and a picture can show {MOST_LEAVES}. print(tree) shows it as text."
         )
-    x, depth = _places(chosen)
+    x, depth = _positions(chosen)
     own_figure, ax = ax is None, axes(ax)
     if own_figure:
         figure = ax.get_figure(root=True)
@@ -76,7 +70,7 @@ def _chosen(model: Any, index: int | None) -> Tree:
     return chosen
 
 
-def _places(chosen: Tree) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _positions(chosen: Tree) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Leaves side by side, questions above the middle of their answers."""
     x, depth = np.zeros(chosen.n_nodes), np.zeros(chosen.n_nodes, dtype=int)
     order, waiting = [], [0]

@@ -1,4 +1,4 @@
-"""What a search has tried."""
+"""Settings that a search has tried."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def tuning(search: Search, against: str = "n_rounds", ax: Axes | None = None) ->
 
 
 def _groups(search: Search) -> dict[int, str]:
-    """What each setting is called: the chosen one, the first, which is the default, others of the last splits."""
+    """Group of each setting, by its index: a key of `STYLES`."""
     n_splits = search.cv_results_["n_splits"]
     last = n_splits[search.best_index_]
     names = {i: "tried to the end" if n >= last else "dropped early" for i, n in enumerate(n_splits) if n}
@@ -64,16 +64,16 @@ STYLES: dict[str, dict[str, Any]] = {
 def _draw_curves(ax: Axes, search: Search) -> None:
     named: set[str] = set()
     groups = _groups(search)
-    for place, group in sorted(groups.items(), key=lambda item: list(STYLES).index(item[1])):
+    for index, group in sorted(groups.items(), key=lambda item: list(STYLES).index(item[1])):
         rounds, means, errors = (
-            search.validation_curves_[place].T if len(search.validation_curves_[place]) else [[]] * 3
+            search.validation_curves_[index].T if len(search.validation_curves_[index]) else [[]] * 3
         )
         ax.plot(rounds, means, label=None if group in named else group, **STYLES[group])
         named.add(group)
         if group == "chosen":
             low, high = np.subtract(means, errors), np.add(means, errors)
             ax.fill_between(rounds, low, high, color=COLOURS[0], alpha=0.15, linewidth=0, zorder=1.5)
-            n_rounds = search.cv_results_["n_rounds"][place]
+            n_rounds = search.cv_results_["n_rounds"][index]
             ax.plot(n_rounds, search.best_score_, "o", color=COLOURS[0], markersize=8, zorder=5)
             ax.annotate(
                 f"{n_rounds} rounds", (n_rounds, search.best_score_), xytext=(-6, 8), textcoords="offset points",
@@ -85,7 +85,7 @@ def _draw_curves(ax: Axes, search: Search) -> None:
 
 def _set_range(ax: Axes, search: Search, groups: dict[int, str]) -> None:
     """From a little below most of the best scores to a little above all: the first rounds lie far below."""
-    curves = [search.validation_curves_[place] for place in groups if len(search.validation_curves_[place])]
+    curves = [search.validation_curves_[index] for index in groups if len(search.validation_curves_[index])]
     if not curves:
         return
     ends = float(np.quantile([curve[:, 1].max() for curve in curves], 0.2))
@@ -100,17 +100,17 @@ def _draw_points(ax: Axes, search: Search, against: str) -> None:
     results = search.cv_results_
     named: set[str] = set()
     column = results[f"param_{against}"]
-    groups = {place: group for place, group in _groups(search).items() if column[place] is not np.ma.masked}
-    values = {place: column[place] for place in groups}
-    places = _positions(ax, list(values.values()))
-    for (place, group), x in sorted(
-        zip(groups.items(), places, strict=True), key=lambda item: list(STYLES).index(item[0][1])
+    groups = {index: group for index, group in _groups(search).items() if column[index] is not np.ma.masked}
+    values = {index: column[index] for index in groups}
+    indices = _positions(ax, list(values.values()))
+    for (index, group), x in sorted(
+        zip(groups.items(), indices, strict=True), key=lambda item: list(STYLES).index(item[0][1])
     ):
-        curve = search.validation_curves_[place]
-        error = curve[curve[:, 0] == results["n_rounds"][place], 2]
+        curve = search.validation_curves_[index]
+        error = curve[curve[:, 0] == results["n_rounds"][index], 2]
         style = {name: value for name, value in STYLES[group].items() if name != "linewidth"}
         ax.errorbar(
-            x, results["mean_test_score"][place], yerr=error if len(error) and group == "chosen" else None,
+            x, results["mean_test_score"][index], yerr=error if len(error) and group == "chosen" else None,
             fmt="o", markersize=8 if group == "chosen" else 5, label=None if group in named else group,
             elinewidth=1.2, **style,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A report on a fitted model: what it is worth, on which rows it errs, and why it may be trusted."""
+"""Report on a fitted model: what it is worth, on which rows it errs, and why it may be trusted."""
 
 from radboost.report.blocks import Report
 from radboost.report.build import build, write

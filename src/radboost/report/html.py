@@ -14,11 +14,8 @@ from radboost.report.blocks import Cell
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SPECIAL = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 NOTHING = "\N{EM DASH}"
-LONGEST = 160
-"""Characters of a name that are shown; the data inside the page has all of them."""
-
-UNBROKEN = 24
-"""Letters of a word above which it may be broken anywhere."""
+LONGEST = 160  # characters of a name that are shown; the data inside the page has all of them
+UNBROKEN = 24  # characters of a word above which it may be broken anywhere
 
 
 def escape(text: str) -> str:
@@ -26,8 +23,8 @@ def escape(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n")).translate(_SPECIAL)
 
 
-def shortened(text: str, longest: int = LONGEST) -> str:
-    """The two ends of a text that is too long, so that names which differ in either stay apart."""
+def shortened(text: str, longest: int = 60) -> str:
+    """Both ends of a text that is too long, so that names which differ in either stay apart."""
     if len(text) <= longest:
         return text
     tail = max(longest // 4, 1)
@@ -64,11 +61,6 @@ def number(value: float, digits: int = 4) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def is_number(cell: Cell) -> bool:
-    """Whether a cell is shown as a number."""
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
-
-
 def column(cells: list[Cell], digits: int) -> list[str]:
     """The numbers of one column, with the same number of decimals where their sizes are alike, so that they line up."""
     values = [float(cell) for cell in cells if isinstance(cell, int | float) and math.isfinite(cell)]
@@ -77,7 +69,7 @@ def column(cells: list[Cell], digits: int) -> list[str]:
     alike = sizes and max(sizes) < 1e6 and max(sizes) <= (1e2 if max(sizes) > 1 else 1e3) * min(sizes)
     if (
         not alike
-        or all(isinstance(cell, int) for cell in cells if is_number(cell))
+        or all(isinstance(cell, int) for cell in cells if isinstance(cell, int | float))
         or any("e" in text for text in texts)
     ):
         return texts
@@ -92,7 +84,7 @@ def column(cells: list[Cell], digits: int) -> list[str]:
 
 
 def plain(value: object) -> Any:
-    """A value of `blocks` as JSON has it: blocks say their `kind`, and what is not finite is null."""
+    """Value of `blocks` as JSON: a block has its class as "kind", and a number that is not finite is null."""
     if is_dataclass(value) and not isinstance(value, type):
         own = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__, **own}

@@ -1,4 +1,4 @@
-"""What columns are worth, by three measures, and what it means where they disagree."""
+"""Importance of columns by three measures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.explain.importance import permutation_importance
-from radboost.report.blocks import Bars, Block, Section, Table, Text
-from radboost.report.figures import count, plain, rounded, shortened
+from radboost.report.blocks import Block, CellTable, Section, Text
+from radboost.report.figures import count, plain
+from radboost.report.html import shortened
 from radboost.report.scores import SMALLEST
 from radboost.report.shapley import Contributions
 from radboost.report.subject import UNKNOWN, Subject
@@ -17,50 +18,47 @@ from radboost.rows.contents import take_rows
 
 MOST_COLUMNS, SHOWN, N_REPEATS, FEWEST_ROWS = 40, 15, 3, 10
 MOST_ROWS = 2000
-TOP, FAR = 5, 3.0  # columns that are compared, and a share that is so many times another
+# Columns that are compared, a ratio of two measures that is worth a remark, and a gain that is not.
+TOP, FAR, SMALL = 5, 3.0, 0.02
 
 
 def importance(subject: Subject) -> Section | None:
-    """Gain, what shuffling costs on held-out rows, and mean absolute Shapley values, side by side."""
-    shap = subject.contributions if isinstance(subject.contributions, Contributions) else None
-    sizes = None if shap is None else _shares(shap.sizes)
+    """Gain, increase of the loss by shuffling on held-out rows, and mean absolute Shapley values."""
+    shap = subject.contributions
+    sizes = _normalized(shap.sizes) if isinstance(shap, Contributions) else None
     order = _order(subject.gains, sizes)
     shuffled = _shuffled(subject, order[:MOST_COLUMNS])
     if shuffled is None and sizes is None and not subject.gains.any():
         return None
-    drops = None if shuffled is None else shuffled[0]
-    order = _order(subject.gains, sizes, None if drops is None else _shares(np.maximum(drops, 0.0)))
-    blocks: list[Block] = [_bars(subject, order[:SHOWN], sizes, drops)]
-    notes = disagreements(subject, sizes, shuffled)
-    if notes:
+    useful = None if shuffled is None else _normalized(np.maximum(shuffled[0], 0.0))
+    order = _order(subject.gains, sizes, useful)
+    blocks: list[Block] = [_table(subject, order[:SHOWN], sizes, useful)]
+    if shuffled is not None and (notes := overfitted(subject, *shuffled)):
         blocks.append(Text(tuple(notes), "warning"))
-    elif shuffled is not None and sizes is not None:
-        blocks.append(Text(("The three measures agree on which columns matter.",), "good"))
-    blocks.append(_table(subject, order[:MOST_COLUMNS], sizes, shuffled, shap))
-    if isinstance(subject.contributions, str):
-        blocks.append(Text((subject.contributions,), "note"))
+    if isinstance(shap, str):
+        blocks.append(Text((shap,), "note"))
     used = int(np.count_nonzero(subject.gains))
     names = ", ".join(shortened(subject.names[one], 30) for one in order[:3])
-    lead = f"What the answers rest on most: {names}. {count(used, 'column')} of {subject.n_columns:,} are used."
+    of = f"{used:,} of {count(subject.n_columns, 'column')} {'is' if used == 1 else 'are'} used."
+    lead = f"What the predictions rest on most: {names}. {of}"
     return Section("importance", "Columns", lead, tuple(blocks))
 
 
-def _shares(sizes: FloatArray) -> FloatArray:
+def _normalized(sizes: FloatArray) -> FloatArray:
     total = float(sizes.sum())
     return sizes / total if total > 0.0 else sizes
 
 
 def _order(*measures: FloatArray | None) -> list[int]:
-    """The columns by the mean of the measures that there are."""
-    known = [one for one in measures if one is not None]
-    mean = np.mean(known, axis=0)
-    found: list[int] = np.argsort(-mean, kind="stable").tolist()
-    return [place for place in found if mean[place] > 0.0] or found[:1]
+    """Columns by the mean of the measures that there are."""
+    mean = np.mean([one for one in measures if one is not None], axis=0)
+    order: list[int] = np.argsort(-mean, kind="stable").tolist()
+    return [column for column in order if mean[column] > 0.0] or order[:1]
 
 
-def _loss(subject: Subject) -> Any:
-    """A scorer whose fall is what is lost: log loss, error where there are no probabilities, squared error."""
-    places = {label: place for place, label in enumerate(subject.classes)}
+def _score(subject: Subject) -> Any:
+    """Scorer: minus the log loss, the error where there are no probabilities, or the loss of a regressor."""
+    ids_of = {label: index for index, label in enumerate(subject.classes)}
 
     def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         if not subject.classifies:
@@ -70,7 +68,7 @@ def _loss(subject: Subject) -> Any:
         elif subject.probabilities is None:
             losses = np.asarray(model.predict(X)) != y
         else:
-            ids = np.array([places[label] for label in np.asarray(y).tolist()])
+            ids = np.array([ids_of[label] for label in np.asarray(y).tolist()])
             own = np.asarray(model.predict_proba(X))[np.arange(len(ids)), ids]
             losses = -np.log(np.maximum(own, SMALLEST))
         return -float(np.average(losses, weights=sample_weight))
@@ -79,106 +77,52 @@ def _loss(subject: Subject) -> Any:
 
 
 def _shuffled(subject: Subject, columns: list[int]) -> tuple[FloatArray, FloatArray] | None:
-    """How much the loss rises when a column is shuffled, and the spread of that; 0 for columns not tried."""
+    """Mean and spread of the increase of the loss when a column is shuffled; 0 for columns not tried."""
     rows = subject.test.sample(MOST_ROWS)
     if subject.classifies:
         rows = rows[subject.test.class_ids[rows] != UNKNOWN]
     if len(rows) < FEWEST_ROWS:
         return None
-    found = permutation_importance(
+    result = permutation_importance(
         subject.model,
         take_rows(subject.test.X, rows),
         subject.test.y[rows],
         n_repeats=N_REPEATS,
         random_state=subject.seed % 2**32,
-        scoring=_loss(subject),
+        scoring=_score(subject),
         sample_weight=None if subject.test.weights is None else subject.test.weights[rows],
         used=columns,
     )
-    return found.importances_mean, found.importances_std
+    return result.importances_mean, result.importances_std
 
 
-def disagreements(
-    subject: Subject, sizes: FloatArray | None, shuffled: tuple[FloatArray, FloatArray] | None
-) -> list[str]:
-    """What it means that a column is important by one measure and not by another."""
-    if shuffled is None:
-        return []
-    drops, spreads = shuffled
-    useful = _shares(np.maximum(drops, 0.0))
-    notes = []
-    for place in np.argsort(-subject.gains, kind="stable")[:TOP].tolist():
-        gain, name = float(subject.gains[place]), repr(shortened(subject.names[place]))
-        if gain < 0.02:
-            continue
-        if drops[place] <= 2.0 * spreads[place] and gain > FAR * useful[place]:
-            notes.append(
-                f"{name} has {100 * gain:.0f}% of the gain in training, and shuffling it on held-out rows costs "
-                "nothing: the trees fitted chance with it, or other columns say the same."
-            )
-        elif sizes is not None and sizes[place] > FAR * max(useful[place], 1e-9):
-            notes.append(
-                f"{name} moves the scores much and is worth little on held-out rows: other columns may say the same, "
-                "or what it says does not hold on new rows."
-            )
-    hidden = (
-        place
-        for place in np.argsort(-useful, kind="stable")[:TOP].tolist()
-        if useful[place] > 0.05 and useful[place] > FAR * max(float(subject.gains[place]), 1e-9)
-    )
-    notes += [
-        f"{shortened(subject.names[place])!r} has little of the gain and is worth much on held-out rows: gain favours "
-        "columns with many values, which leave less to the others."
-        for place in hidden
+def overfitted(subject: Subject, increases: FloatArray, spreads: FloatArray) -> list[str]:
+    """Remarks on columns with much gain in training that are worth nothing on held-out rows."""
+    useful = _normalized(np.maximum(increases, 0.0))
+    top = np.argsort(-subject.gains, kind="stable")[:TOP].tolist()
+    return [
+        f"{shortened(subject.names[column])!r} has {100 * subject.gains[column]:.0f}% of the gain in training, and "
+        "shuffling it on held-out rows costs nothing: the trees fitted chance with it, or other columns say the same."
+        for column in top
+        if subject.gains[column] >= SMALL
+        and increases[column] <= 2.0 * spreads[column]
+        and subject.gains[column] > FAR * useful[column]
     ]
-    return notes
 
 
-def _bars(subject: Subject, order: list[int], sizes: FloatArray | None, drops: FloatArray | None) -> Bars:
-    series = []
-    if subject.gains.any():
-        series.append(("gain", subject.gains))
-    if drops is not None:
-        series.append(("shuffled, held-out", _shares(np.maximum(drops, 0.0))))
-    if sizes is not None:
-        series.append(("mean |SHAP|", sizes))
-    return Bars(
-        "Importance by three measures" if len(series) == 3 else "Importance",
-        "share of each measure",
-        tuple(shortened(subject.names[place]) for place in order),
-        tuple((name, tuple(plain(values[place]) for place in order)) for name, values in series),
-        caption="Each measure as a share of its sum over all columns. Gain is what splits gained in training; the "
-        "others are measured on held-out rows.",
+def _table(subject: Subject, order: list[int], sizes: FloatArray | None, useful: FloatArray | None) -> CellTable:
+    every = {"gain": subject.gains if subject.gains.any() else None, "shuffled, held-out": useful, "mean |SHAP|": sizes}
+    measures = {name: values for name, values in every.items() if values is not None}
+    n_rows = min(MOST_ROWS, len(subject.test))
+    return CellTable(
+        ("column", *measures),
+        tuple(
+            (shortened(subject.names[column]), *(plain(values[column]) for values in measures.values()))
+            for column in order
+        ),
+        "Each measure as a fraction of its sum over all columns. Gain is what splits gained in training; the others "
+        f"are measured on held-out rows. Shuffling is the increase of the loss on {n_rows:,} rows, the mean of "
+        f"{N_REPEATS}.",
+        digits=3,
+        bars=tuple(range(1, len(measures) + 1)),
     )
-
-
-def _table(
-    subject: Subject,
-    order: list[int],
-    sizes: FloatArray | None,
-    shuffled: tuple[FloatArray, FloatArray] | None,
-    shap: Contributions | None,
-) -> Table:
-    columns = ["column", "gain, share"]
-    if shuffled is not None:
-        columns += ["loss when shuffled, more by", "spread of that"]
-    if shap is not None:
-        columns.append("mean |SHAP|")
-    rows = []
-    for place in order:
-        line: list[str | float | int | None] = [shortened(subject.names[place]), rounded(subject.gains[place])]
-        if shuffled is not None:
-            line += [rounded(shuffled[0][place]), rounded(shuffled[1][place])]
-        if shap is not None:
-            line.append(rounded(shap.sizes[place]))
-        rows.append(tuple(line))
-    notes = []
-    if shuffled is not None:
-        loss = "log loss" if subject.classifies else "squared error" if subject.quantile is None else "quantile loss"
-        n = min(MOST_ROWS, len(subject.test))
-        notes.append(
-            f"Each column was shuffled {N_REPEATS} times among {n:,} held-out rows; the rise is that of the {loss}"
-        )
-    if shap is not None:
-        notes.append(f"Shapley values are those of {len(shap.rows):,} held-out rows, in units of the score")
-    return Table(tuple(columns), tuple(rows), ". ".join(notes) + ("." if notes else ""), digits=3)

@@ -1,4 +1,4 @@
-"""Dates and truth values, which a model sees as numbers, as they stand in the table that it was fitted to."""
+"""Dates and truth values, which a model sees as numbers, in the words of the table that it was fitted to."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from radboost._numbers import number_text
 from radboost.explain.explanation import Asked, Explanation
 
 Kinds = Mapping[int, str]
-"""Of columns, by their places among those of the model: "date" or "boolean"; others are not here."""
+"""Index of a column -> "date" or "boolean"; other columns are left out."""
 SECONDS_A_DAY = 86_400
 
 
 def kinds_of(model: Any, names: Sequence[str]) -> dict[int, str]:
-    """By the schema of a model that `radboost fit` made; none where it has no schema."""
+    """Kinds of columns from the schema of a model that `radboost fit` made; empty without a schema."""
     columns = getattr(getattr(model, "schema_", None), "columns", ())
-    found = {column.name: column.kind for column in columns if column.kind in ("date", "boolean")}
-    return {place: found[name] for place, name in enumerate(names) if name in found}
+    kinds = {column.name: column.kind for column in columns if column.kind in ("date", "boolean")}
+    return {index: kinds[name] for index, name in enumerate(names) if name in kinds}
 
 
 def date_text(days: float) -> str:
-    """Days since 1970 as 2020-12-31, or as 2020-12-31 23:59:59 where they are not whole."""
+    """Date of days since 1970, such as 2020-12-31, or 2020-12-31 23:59:59 where they are not whole."""
     seconds = round(days * SECONDS_A_DAY)
     whole = seconds % SECONDS_A_DAY == 0
     moment = np.datetime64(seconds // SECONDS_A_DAY, "D") if whole else np.datetime64(seconds, "s")
@@ -33,7 +33,7 @@ def date_text(days: float) -> str:
 
 
 def value_text(kind: str | None, value: float, show: Callable[[float], str] = number_text) -> str:
-    """A value of a column of this kind; `show` is for numbers that are neither dates nor truth values."""
+    """Value of a column of this kind as text; `show` is for numbers that are neither dates nor truth values."""
     if kind == "date":
         return date_text(value)
     if kind == "boolean" and value in (0.0, 1.0):
@@ -42,7 +42,7 @@ def value_text(kind: str | None, value: float, show: Callable[[float], str] = nu
 
 
 class _Unquoted(str):
-    """A text that stands in an explanation as a number would."""
+    """Text that is shown in an explanation without quotes, as a number would be."""
 
     __slots__ = ()
 
@@ -50,21 +50,21 @@ class _Unquoted(str):
         return str(self)
 
 
-def in_words_of_the_table(told: Explanation, kinds: Kinds) -> Explanation:
-    """An explanation whose values and thresholds are dates and truth values; terms of a formula stay numbers."""
-    if told.formula or not kinds:
-        return told
+def in_words_of_the_table(explained: Explanation, kinds: Kinds) -> Explanation:
+    """Explanation with dates and truth values for numbers; terms of a formula stay numbers."""
+    if explained.formula or not kinds:
+        return explained
     contributions = tuple(
         replace(one, value=_Unquoted(value_text(kinds[one.column], float(one.value))))
         if one.column is not None and one.column in kinds and not one.remark
         else one
-        for one in told.contributions
+        for one in explained.contributions
     )
-    return replace(told, contributions=contributions, questions=_questions(told.questions, kinds))
+    return replace(explained, contributions=contributions, questions=_questions(explained.questions, kinds))
 
 
 def _questions(questions: Sequence[Asked], kinds: Kinds) -> tuple[Asked, ...]:
-    """Those about a date with one answer are one, from the first threshold to the last, the largest effects first."""
+    """Join questions about a date with one outcome, from the first threshold to the last; largest effects first."""
     groups: dict[tuple[int, bool], list[Asked]] = {}
     others = []
     for one in questions:

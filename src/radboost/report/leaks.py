@@ -14,7 +14,7 @@ from scipy.stats import poisson
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
-from radboost.report.figures import shortened
+from radboost.report.html import shortened
 
 N_BINS, ROWS_OF_BIN = 128, 10  # most intervals of a number, and how many rows each should have
 FEWEST_ROWS = 40  # to suspect anything by
@@ -31,50 +31,50 @@ ID_NAME = re.compile(
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about the data that one should know: a note, a warning, or a reason to doubt every score here."""
+    """Note or warning about the data; a serious one is a reason to doubt every score."""
 
     text: str
     weight: Literal["note", "warning", "serious"] = "warning"
-    short: str = ""  # of a serious one, for the verdict
+    short: str = ""  # text of a serious one in the verdict
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """What a column may be beside a column to learn from."""
+    """Signs that a column leaks the target, or only names the rows."""
 
     name: str
-    alone: float | None  # what it explains by itself, between 0 (a constant does as well) and 1
-    threshold: float | None  # where one question about it decides the target
-    missingness: bool  # whether a value is missing nearly decides the target
+    alone: float | None  # fraction that it explains by itself: 0 no more than a constant, 1 everything
+    threshold: float | None  # decides the target, where one does
+    missingness: bool  # whether missing values nearly decide the target
     id_like: bool
 
     @property
     def by_gaps(self) -> bool:
-        """Whether the one question that decides is whether there is a value: these are taken for -inf."""
+        """True if the threshold separates missing values, which are taken for -inf, from others."""
         return self.threshold == -np.inf
 
 
 def findings(columns: Sequence[Suspicion]) -> list[Finding]:
-    """What is to be said of them, possible leakage first."""
-    told = []
+    """Warnings of columns, possible leakage first."""
+    made = []
     decisive = [one for one in columns if (one.alone or 0.0) >= DECIDES and not (one.missingness and one.by_gaps)]
     decisive.sort(key=lambda one: -(one.alone or 0.0))
     if decisive:
         verb = "decides" if len(decisive) == 1 else "decide, each of them,"
         what = f"{_listed([_question(one) for one in decisive])} alone nearly {verb} the target"
         question = "Is it known before the target is, when the model will be used?"
-        told.append(Finding(f"Possible leakage: {what}. {question}", "serious", what))
+        made.append(Finding(f"Possible leakage: {what}. {question}", "serious", what))
     gaps = [one for one in columns if one.missingness]
     if gaps:
         what = f"whether {quoted([one.name for one in gaps])} is missing nearly decides the target"
         why = "Values that are filled in afterwards look like this."
-        told.append(Finding(f"Possible leakage: {what}. {why}", "serious", what))
+        made.append(Finding(f"Possible leakage: {what}. {why}", "serious", what))
     ids = [one for one in columns if one.id_like]
     if ids:
         has, rest = ("has", "it") if len(ids) == 1 else ("have", "them")
         what = f"{quoted([one.name for one in ids])} {has} a value of its own in nearly every row"
-        told.append(Finding(f"{what}, as names and numbers of rows do: leave {rest} out."))
-    return told
+        made.append(Finding(f"{what}, as names and numbers of rows do: leave {rest} out."))
+    return made
 
 
 def _question(one: Suspicion) -> str:
@@ -85,7 +85,7 @@ def _question(one: Suspicion) -> str:
 
 
 def quoted(names: Sequence[str]) -> str:
-    """Names in quotes, the first of them."""
+    """First of some names, in quotes."""
     return _listed([repr(shortened(name)) for name in names])
 
 
@@ -94,7 +94,7 @@ def _listed(names: list[str]) -> str:
 
 
 def is_id(name: str, known: Any, distinct: int, *, is_text: bool) -> bool:
-    """A value of its own for nearly every row, in any order: text, or whole numbers that chance would have repeated.
+    """True if nearly every row has a value of its own: text, or whole numbers that chance would have repeated.
 
     Of n numbers drawn from a range of R, n^2 / 2R pairs or more are equal on average.
     """
@@ -111,7 +111,7 @@ def is_id(name: str, known: Any, distinct: int, *, is_text: bool) -> bool:
 
 
 def binned(values: FloatArray, *, is_text: bool) -> npt.NDArray[np.int64]:
-    """Categories as they are, numbers in intervals of about equally many rows; missing values on their own."""
+    """Bins of a column: categories, or intervals of about equally many rows; missing values have bin 0."""
     gap = np.isnan(values)
     if is_text:
         return np.where(gap, 0, np.nan_to_num(values) + 1).astype(np.int64)
@@ -126,59 +126,59 @@ def binned(values: FloatArray, *, is_text: bool) -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Target:
-    """The target of the rows that columns are tried on."""
+class TargetValues:
+    """Target of the rows that columns are tried on."""
 
-    ids: npt.NDArray[np.int64]  # of classes; empty for numbers
-    columns: FloatArray  # the numbers, or an indicator of each class
+    ids: npt.NDArray[np.int64]  # class ids; empty for regression
+    columns: FloatArray  # targets, or an indicator of each class, shape (n_rows, n_columns)
 
     @staticmethod
-    def of_classes(ids: npt.NDArray[np.int64]) -> Target:
+    def of_classes(ids: npt.NDArray[np.int64]) -> TargetValues:
         there = np.unique(ids)
-        return Target(ids, (ids[:, None] == there[None, :]).astype(np.float64))
+        return TargetValues(ids, (ids[:, None] == there[None, :]).astype(np.float64))
 
     @staticmethod
-    def of_numbers(y: npt.NDArray[Any]) -> Target:
-        return Target(np.zeros(0, dtype=np.int64), np.asarray(y, dtype=np.float64)[:, None])
+    def of_numbers(y: npt.NDArray[Any]) -> TargetValues:
+        return TargetValues(np.zeros(0, dtype=np.int64), np.asarray(y, dtype=np.float64)[:, None])
 
     def alone(
         self, values: FloatArray, halves: npt.NDArray[np.int64], *, is_text: bool
     ) -> tuple[float | None, float | None]:
-        """What a column explains: by its categories or intervals, or a number by one threshold, if that is as much.
+        """Fraction that a column explains by its categories or intervals, or by one threshold if that is as much.
 
-        The threshold too, where it decides the target.
+        With the threshold where it decides the target. Both are None for too few rows.
         """
         if len(values) < FEWEST_ROWS:
             return None, None
-        found = self.explained(binned(values, is_text=is_text), halves)
-        if found is None or is_text:
-            return found, None
-        numbers, answers = np.where(np.isnan(values), -np.inf, values), np.zeros_like(self.columns)
+        by_bins = self.explained(binned(values, is_text=is_text), halves)
+        if by_bins is None or is_text:
+            return by_bins, None
+        numbers, predicted = np.where(np.isnan(values), -np.inf, values), np.zeros_like(self.columns)
         for half in (0, 1):
             own, others = halves == half, halves != half
             sides = (numbers > _best_threshold(numbers[others], self.columns[others])).astype(np.int64)
-            answers[own] = _means(sides[others], self.columns[others], sides[own])
-        by_one = self._saved(answers) or 0.0
-        decides = by_one >= max(DECIDES, found) and len(np.unique(numbers)) > 2
-        return max(found, by_one), _best_threshold(numbers, self.columns) if decides else None
+            predicted[own] = _means(sides[others], self.columns[others], sides[own])
+        by_one = self._saved(predicted) or 0.0
+        decides = by_one >= max(DECIDES, by_bins) and len(np.unique(numbers)) > 2
+        return max(by_bins, by_one), _best_threshold(numbers, self.columns) if decides else None
 
     def explained(self, bins: npt.NDArray[np.int64], halves: npt.NDArray[np.int64]) -> float | None:
-        """What the means of bins save. Each half of the rows is answered by the other: names of rows tell nothing."""
-        answers = np.zeros_like(self.columns)
+        """Fraction that means of bins explain, with each half of the rows predicted by the other."""
+        predicted = np.zeros_like(self.columns)
         for half in (0, 1):
             own, others = halves == half, halves != half
             if not others.any():
                 return None
-            answers[own] = _means(bins[others], self.columns[others], bins[own])
-        return self._saved(answers)
+            predicted[own] = _means(bins[others], self.columns[others], bins[own])
+        return self._saved(predicted)
 
-    def _saved(self, answers: FloatArray) -> float | None:
-        """The share of the squared error of a constant answer that these save; of classes that of their indicators."""
+    def _saved(self, predicted: FloatArray) -> float | None:
+        """Fraction of the squared error of a constant that predictions save; of classes that of their indicators."""
         spread = float(((self.columns - self.columns.mean(axis=0)) ** 2).sum())
-        return max(0.0, 1.0 - float(((self.columns - answers) ** 2).sum()) / spread) if spread > 0.0 else None
+        return max(0.0, 1.0 - float(((self.columns - predicted) ** 2).sum()) / spread) if spread > 0.0 else None
 
     def decided_by_gaps(self, gaps: npt.NDArray[np.bool_], halves: npt.NDArray[np.int64]) -> bool:
-        """Whether rows without a value have one class, or targets of another size."""
+        """True if rows without a value have one class, or targets of another size."""
         n_gaps = int(gaps.sum())
         if n_gaps < FEWEST_MISSING or n_gaps > len(gaps) - FEWEST_MISSING:
             return False
@@ -194,7 +194,7 @@ class Target:
 
 
 def _means(bins: npt.NDArray[np.int64], y: FloatArray, asked: npt.NDArray[np.int64]) -> FloatArray:
-    """The mean of y in the bins that are asked for; of an empty one that of all."""
+    """Mean of y in the bins that are asked for; in an empty one the mean of all."""
     n_bins = int(max(bins.max(), asked.max(initial=0))) + 1
     counts = np.bincount(bins, minlength=n_bins)
     sums = np.column_stack([np.bincount(bins, column, n_bins) for column in y.T])
@@ -203,7 +203,7 @@ def _means(bins: npt.NDArray[np.int64], y: FloatArray, asked: npt.NDArray[np.int
 
 
 def _best_threshold(numbers: FloatArray, y: FloatArray) -> float:
-    """Where one cut leaves the least squared error: the largest sum over sides of |sum of y|^2 / rows."""
+    """Threshold of the least squared error: the largest sum over sides of |sum of y|^2 / rows."""
     order = np.argsort(numbers, kind="stable")
     ordered = numbers[order]
     cuts = np.flatnonzero(ordered[1:] > ordered[:-1])

@@ -1,4 +1,4 @@
-"""What columns hold, one by one, and how much each of them tells of the target by itself."""
+"""Profiles of columns: their values, and what each explains of the target by itself."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from radboost._tables import column_values
 from radboost._typing import FloatArray
-from radboost.report.figures import shortened
-from radboost.report.leaks import FEWEST_ROWS, Suspicion, Target, is_id
-from radboost.report.subject import UNKNOWN, Part, Subject
+from radboost.report.html import shortened
+from radboost.report.leaks import FEWEST_ROWS, Suspicion, TargetValues, is_id
+from radboost.report.subject import UNKNOWN, LabeledRows, Subject
 from radboost.rows.categories import MOST_CATEGORIES
 from radboost.rows.contents import Places, folds
 from radboost.rows.read import is_missing
@@ -26,14 +26,14 @@ UNLIKELY = 1e-5  # p-value of a difference between parts, small enough for a tho
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """Of one column: `place` in the table, and what was found there on some of the rows."""
+    """Profile of one column on some of the rows; `index` is that of the column."""
 
-    place: int
+    index: int
     name: str
     kind: str
-    missing: float  # share of the held-out rows
+    missing: float  # fraction of the held-out rows
     missing_in_training: float | None
-    unseen: float  # share of the held-out rows with a category that the model does not know
+    unseen: float  # fraction of the held-out rows with a category that the model does not know
     limited: bool  # whether there are more categories than a model tells apart
     distinct: int
     summary: str
@@ -43,31 +43,33 @@ class ColumnProfile:
 
 
 def profiles(subject: Subject) -> list[ColumnProfile]:
-    """Of the most important columns, in the order of the table."""
+    """Profiles of the most important columns, in the order of the table."""
     parts = [subject.test] if subject.train is None else [subject.test, subject.train]
-    places = [part.sample(MOST_ROWS) for part in parts]
-    judged = parts[-1]  # training rows, where there are some: they are more
-    tested = judged.sample(MOST_TESTED_ROWS)
-    halves = folds(judged.hashes[tested], 2)
-    target = _target(subject, judged, tested)
-    found = []
+    samples = [part.sample(MOST_ROWS) for part in parts]
+    largest = parts[-1]  # training rows, where there are some: they are more
+    tested = largest.sample(MOST_TESTED_ROWS)
+    halves = folds(largest.hashes[tested], 2)
+    target = _target(subject, largest, tested)
+    made = []
     for column in sorted(subject.by_gain()[:MOST_COLUMNS]):
-        values = [part.column(column)[rows] for part, rows in zip(parts, places, strict=True)]
+        values = [part.column(column)[rows] for part, rows in zip(parts, samples, strict=True)]
         raw = None
         if column in subject.categories:
-            raw = [column_values(part.take(rows), column) for part, rows in zip(parts, places, strict=True)]
-        tests = judged.column(column)[tested]
+            raw = [column_values(part.take(rows), column) for part, rows in zip(parts, samples, strict=True)]
+        tests = largest.column(column)[tested]
         gaps = np.isnan(tests)
         if raw is not None:
-            gaps = _gaps(column_values(judged.take(tested), column))
-        found.append(_profile(subject, column, values, raw, target, tests, gaps, halves))
-    return found
+            gaps = _gaps(column_values(largest.take(tested), column))
+        made.append(_profile(subject, column, values, raw, target, tests, gaps, halves))
+    return made
 
 
-def _target(subject: Subject, part: Part, places: Places) -> Target:
+def _target(subject: Subject, part: LabeledRows, rows: Places) -> TargetValues:
     if not subject.classifies:
-        return Target.of_numbers(part.y[places])
-    return Target.of_classes(np.where(part.class_ids[places] == UNKNOWN, len(subject.classes), part.class_ids[places]))
+        return TargetValues.of_numbers(part.y[rows])
+    return TargetValues.of_classes(
+        np.where(part.class_ids[rows] == UNKNOWN, len(subject.classes), part.class_ids[rows])
+    )
 
 
 def _profile(
@@ -75,7 +77,7 @@ def _profile(
     column: int,
     values: list[FloatArray],
     raw: list[npt.NDArray[Any]] | None,
-    target: Target,
+    target: TargetValues,
     tested: FloatArray,
     tested_gaps: npt.NDArray[np.bool_],
     halves: npt.NDArray[np.int64],
@@ -95,7 +97,7 @@ def _profile(
     is_text = raw is not None
     alone, threshold = target.alone(tested, halves, is_text=is_text)
     return ColumnProfile(
-        place=column,
+        index=column,
         name=subject.names[column],
         kind="categories" if raw is not None else subject.kind(column),
         missing=missing[0],
@@ -121,22 +123,19 @@ def _gaps(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _drift(values: list[FloatArray], *, is_text: bool) -> float | None:
-    """The distance between two samples of a column, where chance alone is no explanation even among many columns.
-
-    Of numbers that of Kolmogorov and Smirnov, of categories half the sum of the differences of their shares.
-    """
+    """Distance between two samples of a column: of Kolmogorov and Smirnov, or the total variation of categories."""
     first, second = (one[~np.isnan(one)] for one in values)
     if min(len(first), len(second)) < FEWEST_ROWS:
         return None
     if not is_text:
-        found = ks_2samp(first, second, method="asymp")
-        return float(found.statistic) if found.pvalue < UNLIKELY else None
+        test = ks_2samp(first, second, method="asymp")
+        return float(test.statistic) if test.pvalue < UNLIKELY else None
     levels = np.unique(np.concatenate([first, second]))
     if len(levels) < 2:
         return None
     counts = np.array([np.bincount(np.searchsorted(levels, one), minlength=len(levels)) for one in (first, second)])
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    distance = float(0.5 * np.abs(shares[0] - shares[1]).sum())
+    fractions = counts / counts.sum(axis=1, keepdims=True)
+    distance = float(0.5 * np.abs(fractions[0] - fractions[1]).sum())
     return distance if chi2_contingency(counts).pvalue < UNLIKELY else None
 
 

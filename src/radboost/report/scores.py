@@ -1,26 +1,27 @@
-"""How good answers are: the measures of the verdict, each with its interval and beside the baselines."""
+"""Measures of predictions, each with its interval and beside the baselines."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.report.baselines import Baselines
-from radboost.report.figures import Interval, bootstrap, gathered, mean_of_sums, share_interval
+from radboost.report.figures import Interval, bootstrap, fraction_interval, gathered, groups_among, mean_of_sums
 from radboost.report.subject import UNKNOWN, Subject
 
 SMALLEST = 1e-12  # probability in a log loss
 MOST_CLASSES = 50  # with more of them there is no macro-averaged area, and no interval of what is averaged over classes
 
 
-class Answers(NamedTuple):
-    """What a model or a baseline answers: places of classes or numbers, and probabilities where it has them."""
+class Predictions(NamedTuple):
+    """Predictions of a model or a baseline: class ids or numbers, and probabilities where it has them."""
 
     predicted: npt.NDArray[Any]
     probabilities: FloatArray | None = None
@@ -40,7 +41,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far other answers are worse than those of the model: positive where the model is better."""
+    """Excess of the loss of other predictions over that of the model: positive where the model is better."""
 
     difference: float
     interval: Interval | None
@@ -60,28 +61,28 @@ class Measure:
     """A function of sums over the held-out rows."""
 
     name: str
-    sums: Callable[[Answers], FloatArray | None]  # a line for each row; None where the answers do not say it
+    sums: Callable[[Predictions], FloatArray | None]  # a row for each row; None where it cannot be computed
     statistic: Callable[[FloatArray], float] = mean_of_sums
     lower_is_better: bool = True
-    interval: Callable[[Answers], Interval | None] | None = None  # in place of resampling
-    difference: Callable[[Answers, Answers], Interval | None] | None = None  # of the second to the first
+    interval: Callable[[Predictions], Interval | None] | None = None  # in place of resampling
+    difference: Callable[[Predictions, Predictions], Interval | None] | None = None  # of the second to the first
 
-    def value(self, answers: Answers | None) -> float | None:
-        sums = None if answers is None else self.sums(answers)
-        found = math.nan if sums is None else self.statistic(sums.sum(axis=0))
-        return found if math.isfinite(found) else None
+    def value(self, given: Predictions | None) -> float | None:
+        sums = None if given is None else self.sums(given)
+        value = math.nan if sums is None else self.statistic(sums.sum(axis=0))
+        return value if math.isfinite(value) else None
 
-    def interval_of(self, subject: Subject, answers: Answers) -> Interval | None:
+    def interval_of(self, subject: Subject, given: Predictions) -> Interval | None:
         if self.interval is not None:
-            return self.interval(answers)
-        sums = self.sums(answers)
+            return self.interval(given)
+        sums = self.sums(given)
         if sums is None:
             return None
-        found = bootstrap(sums, self.statistic, subject.seed, subject.test.groups)
-        return found if found is not None and found[0] < found[1] else None  # rows that are all alike say nothing
+        limits = bootstrap(sums, self.statistic, subject.seed, subject.test.groups)
+        return limits if limits is not None and limits[0] < limits[1] else None  # rows that are all alike say nothing
 
-    def beside(self, subject: Subject, own: Answers, other: Answers) -> Comparison | None:
-        """The model beside other answers; None where one of the two has no value."""
+    def beside(self, subject: Subject, own: Predictions, other: Predictions) -> Comparison | None:
+        """Compare the model with other predictions; None where one of the two has no value."""
         values, one, two = (self.value(own), self.value(other)), self.sums(own), self.sums(other)
         if values[0] is None or values[1] is None or one is None or two is None:
             return None
@@ -90,28 +91,28 @@ class Measure:
             interval = self.difference(own, other)
         else:
 
-            def differs(line: FloatArray) -> float:
-                return sign * (self.statistic(line[width:]) - self.statistic(line[:width]))
+            def differs(totals: FloatArray) -> float:
+                return sign * (self.statistic(totals[width:]) - self.statistic(totals[:width]))
 
             interval = bootstrap(np.column_stack([one, two]), differs, subject.seed, subject.test.groups)
         clear = interval is not None and bool(interval[0] > 0.0 or interval[1] < 0.0)
         return Comparison(sign * (values[1] - values[0]), interval, clear)
 
 
-def answers_of(subject: Subject) -> Answers:
-    """Those of the model."""
-    return Answers(subject.answer_ids if subject.classifies else subject.predicted, subject.probabilities)
+def own_predictions(subject: Subject) -> Predictions:
+    """Predictions of the model."""
+    return Predictions(subject.predicted_ids if subject.classifies else subject.predicted, subject.probabilities)
 
 
-def linear_answers(found: Baselines) -> Answers | None:
-    """Those of the linear model."""
-    return None if found.linear is None else Answers(found.linear, found.linear_probabilities)
+def linear_predictions(baselines: Baselines) -> Predictions | None:
+    """Predictions of the linear model; None where there is none."""
+    return None if baselines.linear is None else Predictions(baselines.linear, baselines.linear_probabilities)
 
 
-def scores_of(subject: Subject, found: Baselines) -> list[Score]:
-    """All measures, the one that decides first."""
-    own, linear = answers_of(subject), linear_answers(found)
-    constant = Answers(found.constant, found.constant_probabilities)
+def scores_of(subject: Subject, baselines: Baselines) -> list[Score]:
+    """Scores by all measures, the one that decides first."""
+    own, linear = own_predictions(subject), linear_predictions(baselines)
+    constant = Predictions(baselines.constant, baselines.constant_probabilities)
     scores = []
     for measure in measures(subject):
         value = measure.value(own)
@@ -122,94 +123,80 @@ def scores_of(subject: Subject, found: Baselines) -> list[Score]:
 
 
 def measures(subject: Subject) -> list[Measure]:
-    """Those that say something of such a target, the one that decides first."""
+    """Measures of such a target, the one that decides first."""
     if subject.classifies:
         return _of_classes(subject)
     return _of_numbers(subject) if subject.quantile is None else [_of_quantile(subject)]
 
 
-def costs(subject: Subject, answers: npt.NDArray[Any]) -> FloatArray:
-    """What answers cost; those to a class that the model does not know as much as any mistake may."""
-    assert subject.cost is not None
-    ids = subject.test.class_ids
-    return np.asarray(np.where(ids == UNKNOWN, subject.cost.max(), subject.cost[np.maximum(ids, 0), answers]))
+def losses_by_row(subject: Subject, predicted: npt.NDArray[Any] | None = None) -> FloatArray:
+    """Loss of each held-out row: 1 for a wrong label, the square of a residual, the loss of a quantile.
 
-
-def row_losses(subject: Subject, answers: npt.NDArray[np.generic]) -> FloatArray:
-    """What each held-out row costs: 1 for a wrong label, the square of a residual, the loss of a quantile."""
+    `predicted` has class ids or numbers; None for those of the model.
+    """
+    if predicted is None:
+        predicted = own_predictions(subject).predicted
     if subject.classifies:
-        return np.asarray(answers != subject.test.class_ids, dtype=np.float64)
-    below = np.asarray(subject.test.y - np.asarray(answers, dtype=np.float64))
-    if subject.quantile is None:
-        return np.asarray(below**2)
-    return np.maximum(subject.quantile * below, (subject.quantile - 1.0) * below)
-
-
-def own_losses(subject: Subject) -> FloatArray:
-    return row_losses(subject, answers_of(subject).predicted)
+        return np.asarray(predicted != subject.test.class_ids, dtype=np.float64)
+    level, off = subject.quantile, subject.test.y - np.asarray(predicted, dtype=np.float64)
+    return np.asarray(off**2 if level is None else np.maximum(level * off, (level - 1.0) * off))
 
 
 def _of_classes(subject: Subject) -> list[Measure]:
     """Error, area under the ROC curve, balanced accuracy, precision, recall and F1, log loss; the mean cost first."""
-    test, weights = subject.test, subject.test.weight()
+    test, weights, ids = subject.test, subject.test.weight(), subject.test.class_ids
 
     def weighed(losses: FloatArray) -> FloatArray:
         return np.column_stack([weights * losses, weights])
 
-    def wrong(answers: Answers) -> FloatArray:
-        return row_losses(subject, answers.predicted)
+    def wrong(given: Predictions) -> FloatArray:
+        return losses_by_row(subject, given.predicted)
 
-    def cost(answers: Answers) -> FloatArray:
-        return costs(subject, answers.predicted)
+    def difference(own: Predictions, other: Predictions) -> Interval | None:
+        return _exact_difference(wrong(other) - wrong(own), weights, test.groups)
 
-    found = [
-        Measure(
-            "error",
-            lambda answers: weighed(wrong(answers)),
-            interval=lambda answers: share_interval(wrong(answers), test.weights, test.groups)[1],
-            difference=lambda own, other: _exact_difference(wrong(other) - wrong(own), weights, test.groups),
-        )
-    ]
-    if subject.cost is not None:
-        highest = float(subject.cost.max())
+    def interval(given: Predictions) -> Interval:
+        return fraction_interval(wrong(given), test.weights, test.groups)[1]
 
-        def of_cost(answers: Answers) -> Interval | None:
-            """Where no row costs anything, as far up as the share of rows that do may be."""
-            if not cost(answers).any():
-                return 0.0, highest * share_interval(wrong(answers), test.weights, test.groups)[1][1]
-            return bootstrap(weighed(cost(answers)), mean_of_sums, subject.seed, test.groups)
+    def cost(given: Predictions) -> FloatArray:
+        """Cost of each prediction; the largest cost where the true class is unknown to the model."""
+        matrix = cast(FloatArray, subject.cost)
+        return np.asarray(np.where(ids == UNKNOWN, matrix.max(), matrix[np.maximum(ids, 0), given.predicted]))
 
-        found.insert(0, Measure("mean cost", lambda answers: weighed(cost(answers)), interval=of_cost))
-    found += [Measure("AUC", lambda answers: _area(subject, answers), _area_of_sums, lower_is_better=False)]
-    found += _by_class(subject)
-    if subject.cost is None:  # with costs the model has a policy, and no probabilities
-        ids = test.class_ids
+    def interval_of_cost(given: Predictions) -> Interval | None:
+        """Bootstrap interval; if no row costs anything, the limit of the error times the highest cost."""
+        if not cost(given).any():
+            return 0.0, float(cast(FloatArray, subject.cost).max()) * interval(given)[1]
+        return bootstrap(weighed(cost(given)), mean_of_sums, subject.seed, test.groups)
 
-        def log_loss(answers: Answers) -> FloatArray | None:
-            if answers.probabilities is None:
-                return None
-            own = np.where(ids == UNKNOWN, 0.0, answers.probabilities[np.arange(len(ids)), np.maximum(ids, 0)])
-            return weighed(-np.log(np.maximum(own, SMALLEST)))
+    def log_loss(given: Predictions) -> FloatArray | None:
+        if given.probabilities is None:
+            return None
+        own = np.where(ids == UNKNOWN, 0.0, given.probabilities[np.arange(len(ids)), np.maximum(ids, 0)])
+        return weighed(-np.log(np.maximum(own, SMALLEST)))
 
-        found.append(Measure("log loss", log_loss))
-    return found
+    error = Measure("error", lambda given: weighed(wrong(given)), interval=interval, difference=difference)
+    area = Measure("AUC", lambda given: _area(subject, given), _area_of_sums, lower_is_better=False)
+    if subject.cost is None:
+        return [error, area, *_by_class(subject), Measure("log loss", log_loss)]
+    # With costs the model has a policy, and no probabilities.
+    mean_cost = Measure("mean cost", lambda given: weighed(cost(given)), interval=interval_of_cost)
+    return [mean_cost, error, area, *_by_class(subject)]
 
 
 def _exact_difference(difference: FloatArray, weights: FloatArray, groups: Any) -> Interval | None:
-    """Of two shares of wrong answers: the rows of which only one of the two is right, and how often it is the first.
-
-    Rows that count alike: the exact limits of that share (McNemar's test), scaled; else as `share_interval` has them.
-    """
+    """Interval of a difference of errors, from the rows of which only one of two predictions is right."""
+    # For rows that count alike the limits of that fraction are exact (McNemar's test); else as in `fraction_interval`.
     sums = gathered(np.column_stack([weights * difference, weights]), groups)
     apart = sums[sums[:, 0] != 0.0, 0]
     if not len(apart):
         return None
-    (low, high), scale = share_interval(apart > 0.0, np.abs(apart))[1], float(np.abs(apart).sum() / sums[:, 1].sum())
+    (low, high), scale = fraction_interval(apart > 0.0, np.abs(apart))[1], float(np.abs(apart).sum() / sums[:, 1].sum())
     return (2.0 * low - 1.0) * scale, (2.0 * high - 1.0) * scale
 
 
 def rare_class(subject: Subject) -> int:
-    """Of two classes the one with less weight among the held-out rows; the second where both have the same."""
+    """Id of the one of two classes with less weight among the held-out rows; 1 where both have the same."""
     ids, weights = subject.test.class_ids, subject.test.weight()
     return int(weights[ids == 0].sum() < weights[ids == 1].sum()) ^ 1
 
@@ -217,57 +204,47 @@ def rare_class(subject: Subject) -> int:
 def _by_class(subject: Subject) -> list[Measure]:
     """Balanced accuracy; precision, recall and F1 of the rare one of two classes, or their means over the classes."""
     test, weights, n_classes = subject.test, subject.test.weight(), len(subject.classes)
-    truth = np.where(test.class_ids == UNKNOWN, n_classes, test.class_ids)  # a class that is never answered
+    truth = np.where(test.class_ids == UNKNOWN, n_classes, test.class_ids)  # a class that is never predicted
     n = n_classes + int((truth == n_classes).any())
-    places = np.arange(n)
+    rare = rare_class(subject) if n_classes == 2 else None
 
-    def sums(answers: Answers) -> FloatArray:
-        """Of each class the weight of its rows that are right, of its rows, and of the rows that are answered so."""
-        own, given = truth[:, None] == places, answers.predicted[:, None] == places
-        return np.concatenate([weights[:, None] * (own & given), weights[:, None] * own, weights[:, None] * given], 1)
+    def sums(given: Predictions) -> FloatArray:
+        """Weights of right rows, of all rows, and of the rows predicted so, of each class."""
+        true, predicted = truth[:, None] == np.arange(n), given.predicted[:, None] == np.arange(n)
+        return np.concatenate([weights[:, None] * one for one in (true & predicted, true, predicted)], axis=1)
 
-    def ratios(line: FloatArray, of: Callable[[FloatArray, FloatArray, FloatArray], tuple[Any, Any]]) -> FloatArray:
-        over, under = of(*line.reshape(3, n))
+    def rates(name: str, totals: FloatArray) -> FloatArray:
+        right, true, predicted = totals.reshape(3, n)
+        over, under = {
+            "precision": (right, predicted),
+            "recall": (right, true),
+            "F1": (2.0 * right, true + predicted),
+        }[name]
         return np.asarray(np.divide(over, under, out=np.full(n, np.nan), where=under > 0.0))
 
-    def mean(line: FloatArray, of: Any, chosen: Any) -> float:
-        found = ratios(line, of)[chosen]
-        return float(found.mean()) if two else float(np.nan_to_num(found[line.reshape(3, n)[1, chosen] > 0.0]).mean())
+    def balanced(totals: FloatArray) -> float:
+        recalls = rates("recall", totals)
+        return float(recalls[~np.isnan(recalls)].mean())
 
-    def precision(right: FloatArray, own: FloatArray, given: FloatArray) -> tuple[Any, Any]:
-        return right, given
+    def summary(name: str, totals: FloatArray) -> float:
+        if rare is not None:
+            return float(rates(name, totals)[rare])
+        there = totals.reshape(3, n)[1, :n_classes] > 0.0
+        return float(np.nan_to_num(rates(name, totals)[:n_classes][there]).mean())
 
-    def recall(right: FloatArray, own: FloatArray, given: FloatArray) -> tuple[Any, Any]:
-        return right, own
+    def fraction(rows: npt.NDArray[np.bool_], hits: npt.NDArray[np.bool_]) -> Interval | None:
+        own_weights = None if test.weights is None else weights[rows]
+        return fraction_interval(hits[rows], own_weights, groups_among(test.groups, rows))[1]
 
-    def f1(right: FloatArray, own: FloatArray, given: FloatArray) -> tuple[Any, Any]:
-        return 2.0 * right, own + given
-
-    def share(rows: npt.NDArray[np.bool_], hits: npt.NDArray[np.bool_]) -> Interval | None:
-        groups = None if test.groups is None else np.unique(test.groups[rows], return_inverse=True)[1]
-        return share_interval(hits[rows], None if test.weights is None else weights[rows], groups)[1]
-
-    two, rare = n_classes == 2, rare_class(subject) if n_classes == 2 else 0
-    chosen: Any = [rare] if two else slice(0, n_classes)
-    known = n <= MOST_CLASSES
-    none: Callable[[Answers], Interval | None] | None = None if known else lambda answers: None
-    exact: dict[str, Any] = {"precision": none, "recall": none, "F1": none}
-    if two:
-        exact["precision"] = lambda answers: share(answers.predicted == rare, truth == rare)
-        exact["recall"] = lambda answers: share(truth == rare, answers.predicted == rare)
-
-    def balanced(line: FloatArray) -> float:
-        found = ratios(line, recall)
-        return float(found[~np.isnan(found)].mean())
-
-    found = [Measure("balanced accuracy", sums, balanced, lower_is_better=False, interval=none)]
-    for name, of in (("precision", precision), ("recall", recall), ("F1", f1)):
-
-        def statistic(line: FloatArray, of: Any = of) -> float:
-            return mean(line, of, chosen)
-
-        found.append(Measure(name, sums, statistic, lower_is_better=False, interval=exact[name]))
-    return found
+    intervals: dict[str, Callable[[Predictions], Interval | None] | None] = {}
+    if n > MOST_CLASSES:
+        intervals = dict.fromkeys(("balanced accuracy", "precision", "recall", "F1"), lambda given: None)
+    elif rare is not None:
+        intervals["precision"] = lambda given: fraction(given.predicted == rare, truth == rare)
+        intervals["recall"] = lambda given: fraction(truth == rare, given.predicted == rare)
+    statistics: dict[str, Callable[[FloatArray], float]] = {"balanced accuracy": balanced}
+    statistics |= {name: partial(summary, name) for name in ("precision", "recall", "F1")}
+    return [Measure(name, sums, one, False, intervals.get(name)) for name, one in statistics.items()]
 
 
 def _of_numbers(subject: Subject) -> list[Measure]:
@@ -275,15 +252,15 @@ def _of_numbers(subject: Subject) -> list[Measure]:
     weights, y = subject.test.weight(), np.asarray(subject.test.y, dtype=np.float64)
     middle = float(np.average(y, weights=weights))
 
-    def sums(answers: Answers) -> FloatArray:
-        off = y - answers.predicted
+    def sums(given: Predictions) -> FloatArray:
+        off = y - given.predicted
         return np.column_stack(
             [weights, weights * off**2, weights * np.abs(off), weights * (y - middle), weights * (y - middle) ** 2]
         )
 
     return [
-        Measure("RMSE", sums, lambda line: math.sqrt(line[1] / line[0]) if line[0] > 0.0 else math.nan),
-        Measure("MAE", sums, lambda line: float(line[2] / line[0]) if line[0] > 0.0 else math.nan),
+        Measure("RMSE", sums, lambda totals: math.sqrt(totals[1] / totals[0]) if totals[0] > 0.0 else math.nan),
+        Measure("MAE", sums, lambda totals: float(totals[2] / totals[0]) if totals[0] > 0.0 else math.nan),
         Measure("R squared", sums, _r_squared, lower_is_better=False),
     ]
 
@@ -292,33 +269,31 @@ def _of_quantile(subject: Subject) -> Measure:
     weights = subject.test.weight()
     return Measure(
         "quantile loss",
-        lambda answers: np.column_stack([weights * row_losses(subject, answers.predicted), weights]),
+        lambda given: np.column_stack([weights * losses_by_row(subject, given.predicted), weights]),
     )
 
 
-def _r_squared(line: FloatArray) -> float:
-    spread = line[4] - line[3] ** 2 / line[0] if line[0] > 0.0 else 0.0
-    return float(1.0 - line[1] / spread) if spread > 0.0 else math.nan
+def _r_squared(totals: FloatArray) -> float:
+    spread = totals[4] - totals[3] ** 2 / totals[0] if totals[0] > 0.0 else 0.0
+    return float(1.0 - totals[1] / spread) if spread > 0.0 else math.nan
 
 
-def _area(subject: Subject, answers: Answers) -> FloatArray | None:
-    """Columns whose sums say the area under the ROC curve: what each row moves it by, the area, and 1.
-
-    Of two classes that of the second; of more the mean of those of each class against the others. DeLong, DeLong and
-    Clarke-Pearson, 1988: each row of one class has a share of the others that it is in order with, and the area varies
-    by the variances of these shares. None where a class is not there.
-    """
+def _area(subject: Subject, given: Predictions) -> FloatArray | None:
+    """Area under the ROC curve: for each row what it moves the area by, the area, and 1; None if a class is absent."""
+    # Of more than two classes the mean of the areas of each class against the others. DeLong, DeLong and
+    # Clarke-Pearson, 1988: each row is in order with a fraction of the rows of the other class. The variance of the
+    # area is that of these fractions.
     n_classes, ids = len(subject.classes), subject.test.class_ids
-    if answers.probabilities is None or n_classes > MOST_CLASSES:
+    if given.probabilities is None or n_classes > MOST_CLASSES:
         return None
     weights, areas, moves = subject.test.weight(), [], np.zeros(len(ids))
     classes = [1] if n_classes == 2 else range(n_classes)
-    for place in classes:
-        scores, sides = answers.probabilities[:, place], (ids == place, (ids != place) & (ids != UNKNOWN))
+    for index in classes:
+        scores, sides = given.probabilities[:, index], (ids == index, (ids != index) & (ids != UNKNOWN))
         if not sides[0].any() or not sides[1].any():
             return None
         for own, other in (sides, sides[::-1]):
-            in_order = _share_below(scores[other], weights[other], scores[own])
+            in_order = _fraction_below(scores[other], weights[other], scores[own])
             in_order = in_order if own is sides[0] else 1.0 - in_order
             area, n = float(np.average(in_order, weights=weights[own])), int(own.sum())
             alone = math.sqrt(n / (n - 1)) if n > 1 else math.nan  # one row does not say how much it varies
@@ -327,12 +302,13 @@ def _area(subject: Subject, answers: Answers) -> FloatArray | None:
     return np.column_stack([moves, np.full(len(ids), float(np.mean(areas))), np.ones(len(ids))])
 
 
-def _area_of_sums(line: FloatArray) -> float:
-    return float(np.clip(np.nan_to_num(line[0]) + line[1] / line[2], 0.0, 1.0)) if line[2] > 0.0 else math.nan
+def _area_of_sums(totals: FloatArray) -> float:
+    value = np.nan_to_num(totals[0]) + totals[1] / totals[2] if totals[2] > 0.0 else math.nan
+    return float(np.clip(value, 0.0, 1.0))
 
 
-def _share_below(values: FloatArray, weights: FloatArray, asked: FloatArray) -> FloatArray:
-    """The weight of values below each number that is asked for, and half of that of equal ones, as a share."""
+def _fraction_below(values: FloatArray, weights: FloatArray, asked: FloatArray) -> FloatArray:
+    """Fraction of the weight of values below each number that is asked for; equal values count half."""
     order = np.argsort(values, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(weights[order])])
     low, high = (np.searchsorted(values[order], asked, side) for side in ("left", "right"))

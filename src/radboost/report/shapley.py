@@ -1,4 +1,4 @@
-"""Shapley values of some rows, computed once for all sections that need them."""
+"""Shapley values of some rows, computed once for all sections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ROWS, FEWEST_ROWS, MOST_PAIRS = 1000, 50, 20_000_000
 
 @dataclass(frozen=True)
 class Contributions:
-    """Those of some held-out rows: (rows, outputs, columns)."""
+    """Shapley values of some held-out rows, shape (n_rows, n_outputs, n_columns)."""
 
     rows: Places
     values: FloatArray
@@ -28,15 +28,14 @@ class Contributions:
 
 
 def contributions(model: Any, X: Any, keys: Hashes, n_outputs: int) -> Contributions | str:
-    """Of rows that are drawn by content, fewer of a large model; or why there are none."""
+    """Shapley values of rows drawn by content, fewer of a large model; or the reason why there are none."""
     if not hasattr(model, "predict_contributions"):
         return f"{type(model).__name__} has no Shapley values: it is no sum of trees."
     n_nodes = sum(tree.n_nodes for _, tree in trees_of(model.ensemble_))
     most = MOST_PAIRS // max(1, n_outputs * max(n_nodes, X.shape[1]))
     rows = drawn(keys, min(MOST_ROWS, max(FEWEST_ROWS, most)))
     try:
-        found = np.asarray(model.predict_contributions(take_rows(X, rows)))
+        values = np.asarray(model.predict_contributions(take_rows(X, rows)))[..., :-1]
     except TypeError as reason:
         return str(reason)
-    values = found[..., :-1]
     return Contributions(rows, values[:, None, :] if values.ndim == 2 else values)

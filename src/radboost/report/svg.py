@@ -1,7 +1,6 @@
-"""Scales, ticks and the few shapes that charts are made of, as text of SVG.
+"""Charts as SVG: lines and points, drawn at a width in pixels.
 
-Coordinates have one decimal. Colours are classes of the style sheet, never attributes, so that a page in the dark or in
-print has its own.
+Coordinates have one decimal. Colors are classes of the style sheet, never attributes: the dark page has its own.
 """
 
 from __future__ import annotations
@@ -11,22 +10,68 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from radboost.report.blocks import Number
+from radboost.report.blocks import LineChart, Mark, Number, Series
 from radboost.report.html import escape, shortened
 
-LETTER = 7.0
-"""Width of a letter of a label, at 12 pixels: rather too much, so that labels do not touch."""
-N_COLOURS = 6
+# Widths: of the page, of one of two columns, of a phone.
+WIDE, COLUMN, NARROW = 860, 400, 360
+CHARACTER = 7.0  # width of a character of a label at 12 pixels, rather too much, so that labels do not touch
+ROW = 15.0  # height of a row of labels
+N_COLORS = 6
+
+Point = tuple[float, float]
+Range = tuple[float, float]
 
 
-def at(value: float) -> str:
-    """A coordinate."""
-    text = f"{value:.1f}"
-    return "0" if text == "-0.0" else text.removesuffix(".0")
+@dataclass(frozen=True)
+class Scale:
+    """Map of numbers from `low` to `high` to pixels from `start` to `stop`."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+
+    def __call__(self, value: float) -> float:
+        part = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return self.start + min(max(part, -0.05), 1.05) * (self.stop - self.start)
+
+    def ticks(self, count: int) -> list[float]:
+        return nice_ticks(self.low, self.high, count)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Size of a chart in pixels, and its two scales."""
+
+    width: float
+    height: float
+    x: Scale
+    y: Scale
+
+
+def line_chart(block: LineChart, width: int) -> str:
+    """Lines, points and discs over one axis of numbers."""
+    xs, ys = _ranges(block)
+    wide = width >= WIDE
+    height = (440 if wide else 0.92 * width) if block.diagonal and xs == ys else (320 if wide else 0.74 * width)
+    left = 10.0 + CHARACTER * max(3, *(len(word) for word in tick_texts(nice_ticks(*ys))))
+    frame = Frame(width, height, Scale(*xs, left, width - 14.0), Scale(*ys, height - 40.0, 30.0))
+    drawn = _y_axis(frame, block.y_label) + _x_axis(frame, block.x_label)
+    if block.diagonal:
+        low, high = max(xs[0], ys[0]), min(xs[1], ys[1])
+        drawn += _stroke(frame.x(low), frame.y(low), frame.x(high), frame.y(high), "diagonal")
+    drawn += "".join(_whiskers(frame, series, index) for index, series in enumerate(block.series))
+    drawn += _marks(frame, block.marks)
+    drawn += "".join(_series(frame, series, index) for index, series in enumerate(block.series))
+    kind = {WIDE: "chart wide", NARROW: "chart narrow"}.get(width, "chart")
+    words = escape(shortened(f"{block.title}: {block.y_label} against {block.x_label}.", 600))
+    size = f'viewBox="0 0 {_at(width)} {_at(height)}" width="{_at(width)}" height="{_at(height)}"'
+    return f'<svg class="{kind}" {size} role="img" aria-label="{words}">{drawn}</svg>'
 
 
 def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """About `count` round numbers (1, 2 or 5 times a power of ten) within [low, high]."""
+    """About `count` multiples of 1, 2 or 5 times a power of ten within [low, high]."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return [low]
     raw = (high - low) / max(count, 1)
@@ -49,126 +94,144 @@ def tick_texts(ticks: Sequence[float]) -> list[str]:
         texts = [f"{tick:.3g}" for tick in ticks]
     else:
         decimals = max(0, -math.floor(math.log10(gap) + 1e-9))
-        texts = [f"{tick + 0.0:,.{decimals}f}" for tick in ticks]
-        if set(texts) & {"-0", "-0.0", "-0.00"}:
-            texts = [text.lstrip("-") if float(text.replace(",", "")) == 0 else text for text in texts]
+        texts = [f"{0.0 if abs(tick) < gap / 2 else tick:,.{decimals}f}" for tick in ticks]
     return [text.replace("e+0", "e").replace("e-0", "e-").replace("-", "\N{MINUS SIGN}") for text in texts]
 
 
-def reach(values: Iterable[Number | None]) -> tuple[float, float]:
-    """The range of the finite values; never empty."""
+def span(values: Iterable[Number | None]) -> Range:
+    """Range of the finite values, never empty; from 0 where that is near."""
     finite = [float(value) for value in values if value is not None and math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
+    if low > 0 and low <= 0.4 * high:
+        low = min(low, 0.0)
+    if high < 0 and high >= 0.4 * low:
+        high = max(high, 0.0)
     more = (abs(low) * 0.1 or 0.5) if low == high else 0.0
     return low - more, high + more
 
 
-def span(values: Iterable[Number | None], *, zero: bool = False) -> tuple[float, float]:
-    """The range that a vertical axis or one of bars shows: as far as 0 where that is near or `zero` asks for it."""
-    finite = [float(value) for value in values if value is not None and math.isfinite(value)]
-    low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
-    if zero or (low > 0 and low <= 0.4 * high):
-        low = min(low, 0.0)
-    if zero or (high < 0 and high >= 0.4 * low):
-        high = max(high, 0.0)
-    return reach((low, high))
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Numbers from `low` to `high` laid over pixels from `start` to `stop`, by their logarithms if `log`."""
-
-    low: float
-    high: float
-    start: float
-    stop: float
-    log: bool = False
-
-    def __call__(self, value: float) -> float:
-        low, high = self.low, self.high
-        if self.log:
-            value, low, high = (math.log10(max(v, 1e-300)) for v in (value, low, high))
-        share = (value - low) / (high - low) if high > low else 0.5
-        return self.start + min(max(share, -0.05), 1.05) * (self.stop - self.start)
-
-    def ticks(self, count: int) -> list[float]:
-        """Round numbers in the range; of logarithms powers of ten, and their halves where these are few."""
-        if not self.log:
-            return nice_ticks(self.low, self.high, count)
-        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
-        multiples = (1,) if last - first > 3 else (1, 2, 5)
-        every = max(1, math.ceil((last - first) / max(count, 1)))
-        powers = range(first, last + 1, every)
-        found = [m * 10.0**power for power in powers for m in multiples]
-        return [tick for tick in found if self.low * 0.999 <= tick <= self.high * 1.001] or [self.low]
-
-
-def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start", longest: int = 60) -> str:
-    """Words at a place; `kind` is a class, `anchor` which end of them is there."""
-    side = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    of = f' class="{kind}"' if kind else ""
-    return f'<text x="{at(x)}" y="{at(y)}"{of}{side}>{escape(shortened(words, longest)) or "(empty)"}</text>'
-
-
-def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    """A straight stroke."""
-    return f'<path class="{kind}" d="M{at(x1)} {at(y1)}L{at(x2)} {at(y2)}"/>'
-
-
-def bar(x: float, y: float, width: float, height: float, kind: str, tip: str = "") -> str:
-    """A rectangle; `tip` is what it says when pointed at."""
-    said = f"<title>{escape(tip)}</title></rect>" if tip else "</rect>"
-    size = f'x="{at(x)}" y="{at(y)}" width="{at(max(width, 0))}" height="{at(max(height, 0))}"'
-    return f'<rect class="{kind}" {size}>{said}'
-
-
-def way(points: Iterable[tuple[float, float] | None]) -> str:
-    """The data of a path through points; None interrupts it, and points on one spot are drawn once."""
+def path(points: Iterable[Point | None]) -> str:
+    """Data of a path through points; None interrupts it, and neighbors in one spot are drawn once."""
     parts: list[str] = []
     pen_up, before = True, ""
     for point in points:
         if point is None:
             pen_up = True
             continue
-        here = f"{at(point[0])} {at(point[1])}"
+        here = f"{_at(point[0])} {_at(point[1])}"
         if pen_up or here != before:
             parts.append(("M" if pen_up else "L") + here)
         pen_up, before = False, here
     return "".join(parts)
 
 
-def picture(
-    width: float, height: float, title: str, description: str, inside: str, *, kind: str = "", data: str = ""
-) -> str:
-    """An image with a name and a description for those who do not see it."""
-    heading = escape(shortened(title, 200)) or "chart"
-    return (
-        f'<svg class="{kind}" viewBox="0 0 {at(width)} {at(height)}" width="{at(width)}" height="{at(height)}" '
-        f'role="img" aria-label="{heading}. {escape(shortened(description, 600))}"{data}>'
-        f"<title>{heading}</title><desc>{escape(shortened(description, 600))}</desc>{inside}</svg>"
+def _ranges(block: LineChart) -> tuple[Range, Range]:
+    """Ranges of the two axes: equal with a diagonal, 0 to 1 for fractions that fill most of it."""
+    ys = span(value for series in block.series for value in (*series.y, *series.low, *series.high))
+    xs = span([*(x for series in block.series for x in series.x), *(mark.x for mark in block.marks)])
+    if block.diagonal and all(-1e-9 <= end <= 1 + 1e-9 for end in (*xs, *ys)):
+        return (0.0, 1.0), (0.0, 1.0)
+    if block.diagonal:
+        both = _widened(min(xs[0], ys[0]), max(xs[1], ys[1]))
+        return both, both
+    return _widened(*xs, 0.015), (0.0, 1.0) if 0 <= ys[0] < 0.4 and 0.75 < ys[1] <= 1 else _widened(*ys)
+
+
+def _widened(low: float, high: float, fraction: float = 0.04) -> Range:
+    """Range with some room at its ends, none at an end that is 0 or 1, where fractions end."""
+    more = fraction * (high - low)
+    return (low if low in (0.0, 1.0) else low - more), (high if high in (0.0, 1.0) else high + more)
+
+
+def _y_axis(frame: Frame, label: str) -> str:
+    ticks = frame.y.ticks(5)
+    drawn = "".join(_stroke(frame.x.start, frame.y(tick), frame.x.stop, frame.y(tick), "grid") for tick in ticks)
+    for tick, word in zip(ticks, tick_texts(ticks), strict=True):
+        drawn += _text(frame.x.start - 8, frame.y(tick) + 4, word, "tick", "end")
+    return drawn + _text(2, 12, label, "axis-name", longest=_fitting(frame.width * 0.7))
+
+
+def _x_axis(frame: Frame, label: str) -> str:
+    base, scale = frame.y.start, frame.x
+    ticks = scale.ticks(min(8, max(3, int((scale.stop - scale.start) / 75))))
+    drawn = _stroke(scale.start, base, scale.stop, base, "base")
+    after = -math.inf
+    for tick, word in zip(ticks, tick_texts(ticks), strict=True):
+        half = len(word) * CHARACTER / 2
+        if scale(tick) - half < after:
+            continue
+        after = scale(tick) + half + 4
+        drawn += _stroke(scale(tick), base, scale(tick), base + 4, "base")
+        drawn += _text(min(scale(tick), frame.width - half + 2), base + 17, word, "tick", "middle")
+    return drawn + _text(scale.stop, base + 33, label, "axis-name", "end", _fitting(scale.stop - scale.start + 20))
+
+
+def _marks(frame: Frame, marks: Sequence[Mark]) -> str:
+    drawn = ""
+    for row, mark in enumerate(sorted(marks, key=lambda mark: (mark.x, mark.label))):
+        x, y = frame.x(mark.x), frame.y.stop + 8 + row * ROW
+        is_left = x + 5 + len(mark.label[:40]) * CHARACTER > frame.width
+        drawn += _stroke(x, frame.y.stop - 4, x, frame.y.start, "mark")
+        drawn += _text(x - 5 if is_left else x + 5, y, mark.label, "mark-name", "end" if is_left else "start", 40)
+    return drawn
+
+
+def _points(frame: Frame, series: Series) -> list[Point | None]:
+    return [
+        (frame.x(x), frame.y(y)) if _is_finite(x) and y is not None and _is_finite(y) else None
+        for x, y in zip(series.x, series.y, strict=False)
+    ]
+
+
+def _whiskers(frame: Frame, series: Series, index: int) -> str:
+    rows = zip(series.x, series.low, series.high, strict=False)
+    strokes = "".join(
+        f"M{_at(frame.x(x))} {_at(frame.y(low))}V{_at(frame.y(high))}"
+        for x, low, high in rows
+        if _is_finite(x) and _is_finite(low) and _is_finite(high)
     )
+    return f'<path class="whisker s{index % N_COLORS}" d="{strokes}"/>' if strokes else ""
 
 
-def room(words: Iterable[str], most: float, size: float = 1.0) -> float:
-    """The width that the longest of some labels takes, at most `most`."""
-    return min(most, max((len(word) for word in words), default=0) * LETTER * size)
+def _series(frame: Frame, series: Series, index: int) -> str:
+    points, color = _points(frame, series), index % N_COLORS
+    seen = [point for point in points if point is not None]
+    if series.sizes:
+        largest = max((size for size in series.sizes if _is_finite(size)), default=1) or 1
+        radii = [2.5 + 9.5 * math.sqrt(max(size, 0) / largest) for size in series.sizes]
+        return "".join(
+            f'<circle class="disc f{color}" cx="{_at(point[0])}" cy="{_at(point[1])}" r="{_at(radius)}"/>'
+            for point, radius in zip(points, radii, strict=False)
+            if point is not None
+        )
+    if series.style == "points" or len(seen) == 1:
+        spots = dict.fromkeys(f"M{_at(x)} {_at(y)}h0" for x, y in seen)
+        dense = " dense" if len(spots) > 60 else ""
+        return f'<path class="points s{color}{dense}" d="{"".join(spots)}"/>'
+    if series.style == "steps":
+        points = [corner for one, two in pairwise(seen) for corner in (one, (two[0], one[1]))]
+        points += seen[-1:]
+    return f'<path class="line s{color}" d="{path(points)}"/>' if seen else ""
 
 
-def letters(width: float) -> int:
-    """How many letters of a label find room in a width."""
-    return max(4, int(width / LETTER))
+def _is_finite(value: Number | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places as near as possible to the wanted ones that are `gap` apart, for labels beside one another."""
-    order = sorted(range(len(wanted)), key=lambda index: (wanted[index], index))
-    places = [0.0] * len(wanted)
-    floor = low
-    for index in order:
-        places[index] = max(min(wanted[index], high), floor)
-        floor = places[index] + gap
-    ceiling = high
-    for index in reversed(order):
-        places[index] = min(places[index], ceiling)
-        ceiling = places[index] - gap
-    return places
+def _at(value: float) -> str:
+    text = f"{value:.1f}"
+    return "0" if text == "-0.0" else text.removesuffix(".0")
+
+
+def _fitting(width: float) -> int:
+    """Characters of a label that fit into a width."""
+    return max(4, int(width / CHARACTER))
+
+
+def _text(x: float, y: float, words: str, kind: str, anchor: str = "start", longest: int = 60) -> str:
+    side = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text x="{_at(x)}" y="{_at(y)}" class="{kind}"{side}>{escape(shortened(words, longest))}</text>'
+
+
+def _stroke(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<path class="{kind}" d="M{_at(x1)} {_at(y1)}L{_at(x2)} {_at(y2)}"/>'

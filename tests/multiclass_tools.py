@@ -9,7 +9,7 @@ import numpy as np
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.trees import with_tree_options
 from reference import losses, multiclass
-from reference.multiclass_audit import Audit, audit, predictions
+from reference.audit import Audit, audit, predictions
 from reference.multiclass_boost import Settings
 
 # Which losses go with which objective.

@@ -14,7 +14,7 @@ from reference.multiclass_boost import Settings
 
 # No stump has a positive edge at 0: in "even" the best have the edge 0, in "strict" all have a negative one. Yet two
 # stumps together lower F: x[0] says class 0 or 1, x[1] too; where they agree they are right, and where they disagree
-# they are wrong with different labels, of which Max counts one. test_reference_multiclass.py proves this.
+# they are wrong with different labels, of which Max counts one. test_reference.py proves this.
 EVEN = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=float), np.array([0, 1, 2, 2])
 STRICT = (
     np.repeat([[0.0, 0], [1, 1], [0, 1], [1, 0]], [3, 3, 4, 4], axis=0),

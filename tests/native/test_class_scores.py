@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from native_rows import ClassRows, MarginRows
 from native_tools import NO_WEIGHTS
 from radboost import _native
-from reference import class_objectives as naive
 from reference import losses
+from reference.multiclass import Objective, Sums, base_margin, make_objective
 
 GRID = 2.0**20
 PAIRS = [
@@ -82,17 +82,18 @@ class Rows:
         h[np.flatnonzero(answers >= 0), answers[answers >= 0]] = 1.0
         return slot, h
 
-    def margins_of(self, h: np.ndarray) -> np.ndarray:
-        return np.array([naive.hypothesis_margin(h[i], self.y[i]) for i in range(self.n)])
+    def naive(self, name: str, loss: str) -> tuple[Objective, Sums]:
+        objective = make_objective(name, losses.LOSSES[loss], self.y, self.counts, self.n_classes)
+        return objective, Sums(self.f, self.s)
 
     def loss_at(self, name: str, loss: str, h: np.ndarray, eta: float) -> float:
-        s = self.s + eta * self.margins_of(h)
-        return naive.total_loss(name, losses.LOSSES[loss], self.f + eta * h, self.y, self.counts, s)
+        objective, at = self.naive(name, loss)
+        return objective.m * objective.value(at.moved(eta, h, self.y))
 
     def step(self, columns: Any, slot: int, state: Any, h: np.ndarray, eta: float) -> None:
         state.step(columns, slot, eta, 1)
         self.f += on_grid(eta * h)
-        self.s += on_grid(eta * self.margins_of(h))
+        self.s += on_grid(eta * base_margin(h, self.y))
 
 
 def gains(state: Any, rows: Rows, shrinking: bool = False) -> np.ndarray:
@@ -112,15 +113,16 @@ def test_everything_a_round_needs(name: str, loss: str, weights: str, n_classes:
         if n_classes == 2 and kind == "abstains":
             continue
         sums = state.reweigh(1)
-        S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
-        total = naive.total_loss(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
-        assert sums.loss == pytest.approx(total, rel=1e-13)
-        assert sums.slope == pytest.approx(S, rel=1e-13)
-        assert sums.error == pytest.approx(naive.errors(rows.f, rows.y, rows.counts), rel=1e-14, abs=1e-14)
+        naive, at = rows.naive(name, loss)
+        assert sums.loss == pytest.approx(naive.m * naive.value(at), rel=1e-13)
+        assert sums.slope == pytest.approx(naive.normaliser(at), rel=1e-13)
+        assert sums.error == pytest.approx(naive.m * naive.error(at), rel=1e-14, abs=1e-14)
         found = gains(state, rows)
-        np.testing.assert_allclose(found * state.edge_unit, D.growing, atol=2e-8)
-        np.testing.assert_allclose(gains(state, rows, True) * state.edge_unit, D.shrinking, atol=2e-8)
-        np.testing.assert_allclose(state.growth_weights() / 2.0**30, D.rows, atol=2e-8)
+        np.testing.assert_allclose(found * state.edge_unit, naive.gradients(at), atol=2e-8)
+        np.testing.assert_allclose(
+            gains(state, rows, True) * state.edge_unit, naive.gradients(at, shrinking=True), atol=2e-8
+        )
+        np.testing.assert_allclose(state.growth_weights() / 2.0**30, naive.row_weights(at), atol=2e-8)
         own = np.take_along_axis(found, rows.y[:, None].astype(int), axis=1)[:, 0]
         assert own.sum() * state.edge_unit == pytest.approx(1.0, rel=1e-15)  # without an error the edge is 1
         if name in ("sum", "compsum"):
@@ -328,9 +330,9 @@ def test_three_hundred_classes(name: str, loss: str) -> None:
     for kind in ("vertices", "abstains"):
         slot, h = rows.add(columns, kind)
         sums = state.reweigh(1)
-        S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
-        assert sums.slope == pytest.approx(S, rel=1e-12)
-        assert state.edges(columns, False, 2)[slot] == pytest.approx(float(np.sum(D.growing * h)), abs=1e-6)
+        naive, at = rows.naive(name, loss)
+        assert sums.slope == pytest.approx(naive.normaliser(at), rel=1e-12)
+        assert state.edges(columns, False, 2)[slot] == pytest.approx(naive.edge(at, h), abs=1e-6)
         assert state.along(columns, slot, 0.5, 1)[0] == pytest.approx(rows.loss_at(name, loss, h, 0.5), rel=1e-12)
         rows.step(columns, slot, state, h, 1.5)
         np.testing.assert_array_equal(state.values().reshape(90, 300), rows.f)
@@ -349,15 +351,18 @@ def test_weights_of_all_magnitudes(seed: int) -> None:
         slot, h = rows.add(columns, "vertices")
         rows.step(columns, slot, state, h, float(on_grid(rng.exponential(4))))
     sums = state.reweigh(1)
-    S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
-    assert sums.slope == pytest.approx(S, rel=1e-12)
+    naive, at = rows.naive(name, loss)
+    assert sums.slope == pytest.approx(naive.normaliser(at), rel=1e-12)
+    growing = naive.gradients(at)
     # Integer weights count as copies up to a sum of 2^24; beyond that they are part of the quantised terms.
     copies = bool(np.all(np.floor(rows.counts) == rows.counts)) and rows.counts.sum() < 2.0**24
     times = rows.counts if copies else np.ones(rows.n)
     bits = min(30, 60 - int(np.log2(times.sum())))
-    one = 2.0 ** (2 - bits) * np.max(D.rows / times) * times[:, None]  # what rounding may move, in each row
+    one = (
+        2.0 ** (2 - bits) * np.max(naive.row_weights(at) / times) * times[:, None]
+    )  # what rounding may move, in each row
     found = gains(state, rows) * state.edge_unit
-    assert np.all(np.abs(found - D.growing) <= 1e-12 + rows.n_classes * (one + np.abs(D.growing) * one.sum()))
+    assert np.all(np.abs(found - growing) <= 1e-12 + rows.n_classes * (one + np.abs(growing) * one.sum()))
 
 
 @EVERY

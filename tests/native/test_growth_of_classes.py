@@ -97,46 +97,6 @@ def twin(walk: Walk) -> tuple[Objective, Sums]:
     return walk.objective, walk.at
 
 
-@given(walk=WALKS)
-def test_state(walk: Walk) -> None:
-    """Loss, slope, error, gradients of both sides, growth weights, and the edges of hypotheses."""
-    objective, at = twin(walk)
-    m, C = len(walk.y), walk.n_classes
-    assert walk.sums.loss / objective.m == pytest.approx(objective.value(at), rel=1e-12)
-    assert walk.sums.slope == pytest.approx(objective.normaliser(at), rel=1e-12)
-    assert walk.sums.error / objective.m == pytest.approx(objective.error(at), abs=1e-12)
-    np.testing.assert_array_equal(walk.state.values().reshape(m, C), at.f)
-    total = int(walk.state.growth_weights().astype(np.int64).sum())
-    assert total == pytest.approx(2**30, rel=1e-6)
-    np.testing.assert_allclose(walk.state.growth_weights() / total, objective.row_weights(at), atol=1e-7)
-    for shrinking in (False, True):
-        g = walk.gains(shrinking).astype(float)
-        exact = objective.gradients(at, shrinking)
-        unit = np.abs(g).sum() / np.abs(exact).sum()
-        np.testing.assert_allclose(g / unit, exact, atol=1e-7)
-        if objective.name in ("sum", "compsum"):
-            assert np.all(walk.gains(shrinking).sum(axis=1) == 0)
-        if walk.answers:
-            edges = walk.state.edges(walk.columns, shrinking, 1)
-            expected = [objective.edge(at, vertex(a, C), shrinking) for a in walk.answers]
-            np.testing.assert_allclose(edges, expected, atol=1e-7)
-
-
-@given(walk=WALKS, eta=st.floats(-0.4, 2.0))
-def test_along(walk: Walk, eta: float) -> None:
-    objective, at = twin(walk)
-    if not walk.answers:
-        return
-    h = vertex(walk.answers[0], walk.n_classes)
-    there = at.moved(eta, h, walk.y)
-    loss, slope = walk.state.along(walk.columns, 0, eta, 1)
-    assert loss / objective.m == pytest.approx(objective.value(there), rel=1e-9)
-    S = objective.normaliser(there) / objective.m
-    right, left = -S * objective.edge(there, h), -S * objective.edge(there, h, shrinking=True)
-    assert left - 1e-6 <= slope / objective.m <= right + 1e-6
-    assert walk.state.slope_along(walk.columns, 0, eta, 1) == pytest.approx(slope, rel=1e-9, abs=1e-9)
-
-
 def check(walk: Walk, naive: list[trees.ClassTree], **options: Any) -> None:
     """Structure, answers, edges and stored answers, all exact."""
     data = bin_natively(walk.X, walk.weights, options.pop("max_bins", 255))

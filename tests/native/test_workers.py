@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,17 @@ from native_rows import ClassRows, GradientRows, MarginRows
 from native_tools import bin_natively, grower
 from radboost import _native
 
-PARTS = [(2, None), (2, 0), (3, None), (3, 1)]  # workers, and one of them that has no rows
+Parts = tuple[int, int | None]  # workers, and one of them that has no rows
+PARTS: list[Parts] = [(2, None), (2, 0), (3, None), (3, 1)]
 N_ROWS = 600
+
+
+def in_turns(first: str, firsts: Sequence[Any], second: str, seconds: Sequence[Any]) -> pytest.MarkDecorator:
+    """Runs a test for each pair of settings, by a Latin square over the ways to part rows."""
+    return pytest.mark.parametrize(
+        ("parts", first, second),
+        [(PARTS[(i + j) % len(PARTS)], one, other) for i, one in enumerate(firsts) for j, other in enumerate(seconds)],
+    )
 
 
 def columns(seed: int, n: int) -> tuple[np.ndarray, list[int]]:
@@ -30,9 +39,7 @@ def columns(seed: int, n: int) -> tuple[np.ndarray, list[int]]:
     return X, [-1, -1, -1, -1, 12, 3]
 
 
-def on_workers(
-    data: Any, grow: Callable[[Any, np.ndarray, Any], Any], parts: tuple[int, int | None], seed: int
-) -> None:
+def on_workers(data: Any, grow: Callable[[Any, np.ndarray, Any], Any], parts: Parts, seed: int) -> None:
     """Every worker's result of `grow(data, rows, collective)` is that of one process."""
     n_workers, empty = parts
     expected = grow(data, np.arange(N_ROWS), None)
@@ -72,10 +79,8 @@ GROWTHS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("options", GROWTHS)
-@pytest.mark.parametrize("weighted", ["", "copies", "factors"])
-def test_two_classes(parts: tuple[int, int | None], options: dict[str, Any], weighted: str) -> None:
+@in_turns("options", GROWTHS, "weighted", ["", "copies", "factors"])
+def test_two_classes(parts: Parts, options: dict[str, Any], weighted: str) -> None:
     rng = np.random.default_rng(len(str(options)))
     X, categories = columns(3, N_ROWS)
     y = np.repeat([-1, 1], [250, N_ROWS - 250])
@@ -92,10 +97,8 @@ def test_two_classes(parts: tuple[int, int | None], options: dict[str, Any], wei
     on_workers(data, grow, parts, 1)
 
 
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("options", GROWTHS)
-@pytest.mark.parametrize("objective", ["sum", "maxsum", "max"])
-def test_several_classes(parts: tuple[int, int | None], options: dict[str, Any], objective: str) -> None:
+@in_turns("options", GROWTHS, "objective", ["sum", "maxsum", "max"])
+def test_several_classes(parts: Parts, options: dict[str, Any], objective: str) -> None:
     """Edges by the gains of every answer, or by the classes alone (maxsum); one of the classes has few rows."""
     rng = np.random.default_rng(len(str(options)))
     X, categories = columns(4, N_ROWS)
@@ -128,12 +131,9 @@ REGRESSIONS: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize(("options", "n_outputs"), REGRESSIONS)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_regression_trees(
-    parts: tuple[int, int | None], options: dict[str, Any], n_outputs: int, weighted: bool
-) -> None:
+@in_turns("case", REGRESSIONS, "weighted", [False, True])
+def test_regression_trees(parts: Parts, case: tuple[dict[str, Any], int], weighted: bool) -> None:
+    options, n_outputs = case
     rng = np.random.default_rng(9)
     X, categories = columns(5, N_ROWS)
     targets = rng.normal(size=N_ROWS) + np.nan_to_num(X[:, 2]) + X[:, 4] % 3
@@ -169,19 +169,17 @@ def test_regression_trees(
     on_workers(data, grow, parts, 3)
 
 
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"growth": "layers", "criterion": "gini", "max_depth": 5},
-        {"growth": "layers", "criterion": "edge", "max_depth": 5, "random_thresholds": True, "max_features": 2},
-        {"growth": "best_first", "criterion": "gini", "max_depth": 20, "max_leaves": 10, "minimum_leaf_weight": 7.5},
-    ],
-)
-@pytest.mark.parametrize("n_classes", [2, 5])
-@pytest.mark.parametrize("counted", [False, True])
-def test_given_weights(parts: tuple[int, int | None], options: dict[str, Any], n_classes: int, counted: bool) -> None:
+GIVEN: list[dict[str, Any]] = [
+    {"growth": "layers", "criterion": "gini", "max_depth": 5},
+    {"growth": "layers", "criterion": "edge", "max_depth": 5, "random_thresholds": True, "max_features": 2},
+    {"growth": "best_first", "criterion": "gini", "max_depth": 20, "max_leaves": 10, "minimum_leaf_weight": 7.5},
+]
+
+
+@in_turns("options", GIVEN, "problem", [(2, False), (5, False), (2, True), (5, True)])
+def test_given_weights(parts: Parts, options: dict[str, Any], problem: tuple[int, bool]) -> None:
     """A worker may have no rows of a problem that others have rows of."""
+    n_classes, counted = problem
     rng = np.random.default_rng(n_classes)
     X, categories = columns(6, N_ROWS)
     classes = ((np.nan_to_num(X[:, 2]) > 0) + rng.integers(0, n_classes - 1, (3, N_ROWS))).astype(np.uint16)

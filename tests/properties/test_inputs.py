@@ -14,7 +14,7 @@ import scipy.sparse
 from sklearn.model_selection import KFold
 
 from properties import hooks
-from properties.cases import Case, essence, one_of_each, one_of_each_first, over, scores
+from properties.cases import Case, essence, on_readers, one_of_each, over, scores
 from radboost.rows import RareCategoriesWarning, TextColumnWarning
 from reference.data import tiny, tiny_classes
 
@@ -47,8 +47,7 @@ LABELS: list[tuple[Any, ...]] = [
 ]
 
 
-@one_of_each(lambda case: case.takes_names and case.n_classes <= 3)
-@pytest.mark.parametrize("labels", LABELS, ids=str)
+@on_readers("labels", LABELS, lambda case: case.takes_names and case.n_classes <= 3)
 def test_labels_of_any_type(case: Case, labels: tuple[Any, ...]) -> None:
     if len(labels) < case.n_classes:
         pytest.skip("booleans are two classes")
@@ -124,8 +123,7 @@ FRAMES: dict[str, Any] = {
 }
 
 
-@one_of_each_first()
-@pytest.mark.parametrize("kind", FRAMES)
+@on_readers("kind", FRAMES)
 def test_frames(case: Case, kind: str) -> None:
     X, y = case.data(4, missing=0.1)
     frame = FRAMES[kind](X)
@@ -180,24 +178,21 @@ def test_frames_with_mixed_number_types(case: Case) -> None:
     same(scores(case.make().fit(polars_null, y), polars_null), scores(case.make().fit(with_nan, y), with_nan), case)
 
 
-@one_of_each()
-@pytest.mark.parametrize(
-    "dtype", [np.int8, np.uint8, np.int64, np.uint64, bool, np.float16, np.float32, np.longdouble, object]
-)
-def test_number_types(case: Case, dtype: Any) -> None:
+@on_readers("dtype", ["int8", "uint8", "int64", "uint64", "bool", "float16", "float32", "longdouble", "object"])
+def test_number_types(case: Case, dtype: str) -> None:
     X, y = case.tied(6, 60)
-    X = (X > 2).astype(float) if dtype is bool else X
+    X = (X > 2).astype(float) if dtype == "bool" else X
     base, model = case.make().fit(X, y), case.make().fit(X.astype(dtype), y)
     same(scores(model, X.astype(dtype)), scores(base, X), case)
 
 
-@one_of_each()
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
-@pytest.mark.parametrize("kind", ["matrix", "array"])
-def test_sparse_forms(case: Case, form: str, kind: str) -> None:
+@on_readers(
+    "form", [f"{form}_{kind}" for form in ("csr", "csc", "coo", "lil", "dok", "bsr") for kind in ("matrix", "array")]
+)
+def test_sparse_forms(case: Case, form: str) -> None:
     X, y = case.tied(7, 60)
     X[X < 2] = 0
-    sparse = getattr(scipy.sparse, f"{form}_{kind}")(X)
+    sparse = getattr(scipy.sparse, form)(X)
     tight = {"tol": 1e-9} if "tol" in case.make().get_params() else {}
     model, dense = case.make(**tight).fit(sparse, y), case.make(**tight).fit(X, y)
     same(scores(model, sparse), scores(dense, X), case)
@@ -429,8 +424,7 @@ TEXTS: dict[str, Any] = {
 }
 
 
-@one_of_each(lambda case: case.categories and "monotone" not in case.name)
-@pytest.mark.parametrize("form", TEXTS)
+@on_readers("form", TEXTS, lambda case: case.categories and "monotone" not in case.name)
 def test_columns_of_text_are_categories(case: Case, form: str) -> None:
     """Without their being named there is a warning, which can be silenced; what is new at prediction is missing."""
     frame, y = coloured(case, m=400)

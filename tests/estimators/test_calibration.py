@@ -183,47 +183,6 @@ def test_only_probabilities_change(estimator, n_classes):
 
 
 @EACH
-def test_order_threads_and_copies_do_not_matter(estimator):
-    X, y = table(150)
-    model = changed(estimator, n_jobs=1).fit(X, y)
-    order = np.random.default_rng(0).permutation(len(y))
-    other = changed(estimator, n_jobs=2).fit(X[order], y[order])
-    assert model.calibration_ == other.calibration_
-    weights = 1 + np.arange(len(y)) % 3
-    weighted = changed(estimator).fit(X, y, sample_weight=weights)
-    repeated = changed(estimator).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    assert weighted.calibration_ == repeated.calibration_
-
-
-@EACH
-def test_files_keep_it(estimator, tmp_path):
-    X, y = table(200)
-    model = changed(estimator).fit(X, y)
-    model.save(tmp_path / "model.rad")
-    loaded = radboost.load(tmp_path / "model.rad")
-    assert loaded.calibration_ == model.calibration_
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    plain = changed(estimator, calibration=None).fit(X, y)
-    plain.save(tmp_path / "plain.rad")
-    assert radboost.load(tmp_path / "plain.rad").calibration_ is None
-
-
-@EACH
-def test_fits_that_go_on_end_with_the_same(estimator, tmp_path):
-    X, y = table(200)
-    rounds = estimator.n_rounds
-    given = {"learning_rate": 0.1}
-    whole = changed(estimator, **given).fit(X, y)
-    longer = changed(estimator, n_rounds=rounds // 2, warm_start=True, **given).fit(X, y)
-    longer.set_params(n_rounds=rounds).fit(X, y)
-    assert longer.calibration_ == whole.calibration_
-    saved = tmp_path / "fit.ckpt"
-    changed(estimator, n_rounds=rounds // 2, **given).fit(X, y, callbacks=[Checkpoint(saved)])
-    resumed = changed(estimator, **given).fit(X, y, resume_from=saved)
-    assert resumed.calibration_ == whole.calibration_
-
-
-@EACH
 def test_rows_that_decide_when_to_stop_decide_how_sure_to_be(estimator, monkeypatch):
     X, y = table(600)
     X_val, y_val = table(300, seed=1)

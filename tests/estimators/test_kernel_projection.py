@@ -4,7 +4,6 @@ import copy
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
 from sklearn.linear_model import LogisticRegression
@@ -119,14 +118,6 @@ def test_models_are_saved_without_pickle(tmp_path, n_classes):
         damaged.save(tmp_path / "damaged.rad")
         with pytest.raises(radboost.ModelFileError):
             radboost.load(tmp_path / "damaged.rad")
-
-
-def test_sparse_rows_are_read():
-    X, y = two_kernels(40)
-    X[X < 0.5] = 0.0
-    model = SupervisedKernelProjection(rank=3).fit(X, y)
-    other = SupervisedKernelProjection(rank=3).fit(sparse.csc_matrix(X), y)
-    np.testing.assert_array_equal(other.decision_function(sparse.csr_matrix(X)), model.decision_function(X))
 
 
 def test_kernels_of_ones_own_are_supplied_again(tmp_path):

@@ -61,21 +61,6 @@ def test_validation_history(pair: tuple[str, str]) -> None:
         assert loss == pytest.approx(expected, rel=1e-9)
 
 
-def test_repr_and_importances() -> None:
-    rng = np.random.default_rng(9)
-    X = rng.normal(size=(200, 5))
-    y = np.digitize(X[:, 2], [-0.5, 0.5])
-    model = DeepBoostClassifier(
-        8, complexity_penalty=0.001, tree_options=TreeOptions(max_features=None, thresholds="best")
-    ).fit(X, y)
-    assert model.feature_importances_.shape == (5,)
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-    assert np.argmax(model.feature_importances_) == 2
-    assert "Ensemble of" in repr(model.ensemble_)
-    stumps = DeepBoostClassifier(3, family="stumps").fit(X, y)
-    assert repr(stumps.ensemble_)
-
-
 @pytest.mark.parametrize("growth", ["layers", "best_first"])
 def test_limits_of_trees(growth: str) -> None:
     X, y = smooth_classes(10, m=200, n_classes=4)

@@ -290,13 +290,6 @@ def test_parameters_that_are_refused(parameters: Any, error: type[Exception], me
         RGBRegressor(**{"n_rounds": 2, **parameters}).fit(X, y)
 
 
-def test_targets_that_are_refused() -> None:
-    X, y = numbers()
-    for wrong, message in ((np.where(y > 1, "a", "b"), "numbers"), (np.full(len(y), 1e200), "Rescale")):
-        with pytest.raises(ValueError, match=message):
-            RGBRegressor(2).fit(X, wrong)
-
-
 def test_constant_targets_are_learned_at_once() -> None:
     X, _ = numbers()
     model = RGBRegressor(30).fit(X, np.full(len(X), 2.5))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.model_selection import cross_val_score
 
 from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier, guarantees, load
 from radboost.trees import with_tree_options
@@ -198,18 +197,6 @@ def test_a_thousand_classes_most_of_them_never_drawn() -> None:
     assert model.predict_proba(X).shape == (2000, 1000)
     assert np.isfinite(model.predict_proba(X)).all()
     assert model.history_["objective"][-1] <= 0.999 + 1e-6
-
-
-def test_small_and_strange_data() -> None:
-    for X, y in [
-        ([[0.0], [1.0]], [0, 1]),
-        ([[1.0], [1.0], [1.0]], ["a", "b", "b"]),
-        (np.full((9, 2), np.nan), [0, 1, 2] * 3),
-    ]:
-        model = SoftmaxBoostClassifier(5).fit(X, y)
-        assert np.isfinite(model.predict_proba(X)).all()
-    X, y = WINE
-    assert cross_val_score(SoftmaxBoostClassifier(60), X, y, cv=3).mean() > 0.93
 
 
 @pytest.mark.parametrize("step", ["edge", "sampled", "projection", "line_search"])

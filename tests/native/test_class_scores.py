@@ -173,31 +173,6 @@ def test_edges(name: str, loss: str, weights: str) -> None:
     np.testing.assert_allclose(found, exact.astype(float) * state.edge_unit / GRID, rtol=1e-15)
 
 
-@pytest.mark.parametrize("kind", ["vertices", "abstains", "values"])
-@pytest.mark.parametrize("weights", ["none", "real"])
-@EVERY
-def test_along_a_line(name: str, loss: str, weights: str, kind: str) -> None:
-    rows = Rows(37, 4, weights, seed=2)
-    state, columns = rows.state(name, loss), rows.columns()
-    for k in range(3):
-        slot, h = rows.add(columns, ("vertices", "values", "abstains")[k])
-        rows.step(columns, slot, state, h, 0.37109375)
-    slot, h = rows.add(columns, kind)
-    state.reweigh(1)
-    for eta in (0.0, 0.3, 1.7, 9.0, -0.2, -3.0):
-        found, derivative = state.along(columns, slot, eta, 1)
-        assert found == pytest.approx(rows.loss_at(name, loss, h, eta), rel=1e-12)
-        assert state.slope_along(columns, slot, eta, 1) == derivative
-        # Max is convex with kinks: its derivative lies between the slopes of two chords.
-        below = (found - rows.loss_at(name, loss, h, eta - 1e-6)) / 1e-6
-        above = (rows.loss_at(name, loss, h, eta + 1e-6) - found) / 1e-6
-        slack = 1e-4 * max(1.0, abs(derivative), found)
-        assert below - slack <= derivative <= above + slack
-    edge = state.edges(columns, False, 1)[slot]
-    S = state.reweigh(1).slope
-    assert state.slope_along(columns, slot, 0.0, 1) == pytest.approx(-S * edge, abs=1e-7 * S)
-
-
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
 def test_max_has_two_derivatives_where_labels_tie(loss: str) -> None:
     rows = Rows(30, 4, "whole", seed=3)
@@ -214,60 +189,6 @@ def test_max_has_two_derivatives_where_labels_tie(loss: str) -> None:
         assert growing <= shrinking
         assert k > 0 or growing < shrinking  # at f = 0 all labels tie
         rows.step(columns, slot, state, h, 0.25)
-
-
-def play(rows: Rows, name: str, loss: str, n_threads: int, answers: np.ndarray, values: np.ndarray) -> list[Any]:
-    """A few rounds; all that the model would keep of them."""
-    state, columns = rows.state(name, loss), rows.columns()
-    kept: list[Any] = []
-    for k, row in enumerate(answers):
-        sums = state.reweigh(n_threads)
-        slot = columns.take_slot()
-        columns.set_answers(slot, np.arange(rows.n, dtype=np.int32), row.astype(np.int32), n_threads)
-        real = columns.add_values(values[k].astype(np.float32), k % rows.n_classes)
-        kept += [sums.loss, sums.slope, sums.error]
-        kept += [*state.edges(columns, False, n_threads), *state.edges(columns, True, n_threads)]
-        kept += state.value_edges(values.astype(np.float32), n_threads).tolist()
-        kept += [*state.along(columns, slot, 0.3, n_threads), *state.along(columns, real, -0.7, n_threads)]
-        labels = (values[k] * 5).astype(np.int32)
-        kept += state.leaf_sums(labels, 6, n_threads).tolist()
-        state.step(columns, slot, 0.625, n_threads)
-        state.step(columns, real, 0.21875, n_threads)
-    state.reweigh(n_threads)
-    return [*kept, state.values(), state.gains(True), state.growth_weights(), state.edge_unit]
-
-
-def same(one: list[Any], other: list[Any]) -> bool:
-    return len(one) == len(other) and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-@EVERY
-def test_any_number_of_threads_gives_the_same_bits(name: str, loss: str) -> None:
-    rows = Rows(30_000, 3, "whole", seed=4)
-    answers = rows.rng.integers(-1, 3, (2, rows.n))
-    values = on_grid(rows.rng.random((2, rows.n)))
-    one = play(rows, name, loss, 1, answers, values)
-    for n_threads in (2, 5):
-        assert same(one, play(rows, name, loss, n_threads, answers, values))
-
-
-@EVERY
-def test_order_within_classes_does_not_matter_and_whole_weights_are_copies(name: str, loss: str) -> None:
-    rows = Rows(300, 5, "whole", seed=5)
-    assert rows.w is not None
-    answers = rows.rng.integers(-1, 5, (3, rows.n))
-    values = on_grid(rows.rng.random((3, rows.n)))
-    kept = play(rows, name, loss, 1, answers, values)
-    for copies in (np.ones(rows.n, dtype=int), rows.w.astype(int)):
-        places = np.repeat(np.arange(rows.n), copies)
-        order = np.lexsort((rows.rng.random(len(places)), rows.y[places]))
-        places = places[order]
-        other = Rows(len(places), 5)
-        other.y, other.w = rows.y[places], None if copies.max() > 1 else rows.w[places]
-        again = play(other, name, loss, 2, answers[:, places], values[:, places])
-        assert same(kept[:-4], again[:-4])
-        assert kept[-1] == again[-1]
-        assert np.array_equal(kept[-4].reshape(-1, 5)[places], again[-4].reshape(-1, 5))
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])

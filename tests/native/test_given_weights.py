@@ -101,43 +101,6 @@ def test_answers_on_all_rows(leaves: int, categorical: bool) -> None:
     np.testing.assert_array_equal(np.where(trees.answers(tree) == 1, 1, -1), hypothesis.predict(X))
 
 
-@pytest.mark.parametrize("randomly", [False, True])
-def test_neither_threads_nor_order_nor_what_was_grown_before_matter(randomly: bool) -> None:
-    X, _ = smooth(3, m=900, d=7, missing=0.05)
-    problems = [random_problem(seed, len(X), 2) for seed in range(5)]
-    classes = np.array([y for y, _ in problems], dtype=np.uint16)
-    weights = np.array([w for _, w in problems], dtype=np.uint32)
-    order = np.random.default_rng(0).permutation(len(X))
-    settings = {"random_thresholds": randomly, "max_features": 3 if randomly else 0}
-    keys = []
-    for n_threads, rows in [(1, np.arange(len(X))), (2, np.arange(len(X))), (3, order)]:
-        trees = given_trees(bin_natively(np.ascontiguousarray(X[rows])), n_threads=n_threads, **settings)
-        lines = np.ascontiguousarray(classes[:, rows]), np.ascontiguousarray(weights[:, rows])
-        for round_index in (1, 0):  # the second time with used buffers
-            grown = trees.grow(*lines, round_index)
-        keys.append([trees.hypothesis(tree).key() for tree in grown])
-    assert keys[0] == keys[1] == keys[2]
-    if randomly:
-        alone = one_tree(given_trees(bin_natively(X), **settings), classes[0], weights[0])
-        assert trees.hypothesis(alone).key() == keys[0][0]
-        same = given_trees(bin_natively(X), **settings).grow(classes[[0, 0]], weights[[0, 0]], 0)
-        assert trees.hypothesis(same[0]).key() != trees.hypothesis(same[1]).key()
-
-
-def test_copies_count_as_weight() -> None:
-    X, _ = smooth(5, m=300)
-    rng = np.random.default_rng(1)
-    y, D = rng.integers(0, 2, len(X)), rng.random(len(X))
-    copies = rng.integers(1, 5, len(X))
-    repeated = np.repeat(np.arange(len(X)), copies)
-    one = given_trees(bin_natively(X, copies), options={"min_leaf_weight": 7.0})
-    many = given_trees(bin_natively(X[repeated]), options={"min_leaf_weight": 7.0})
-    weighted = one_tree(one, y, quantise(D, copies * 1.0), copies * 1.0)
-    spelt_out = one_tree(many, y[repeated], quantise(D[repeated]))
-    for a, b in zip(one.hypothesis(weighted).arrays, many.hypothesis(spelt_out).arrays, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
 def test_quantised_weights_fill_the_histograms_and_no_more(scale: float) -> None:
     rng = np.random.default_rng(2)

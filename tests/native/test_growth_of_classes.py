@@ -175,34 +175,6 @@ def test_many_rows(pair: tuple[str, str], criterion: str, growth_order: str) -> 
         check(walk, naive, **options, n_threads=n_threads)
 
 
-@given(
-    seed=st.integers(0, 10**6),
-    pair=st.sampled_from(PAIRS),
-    criterion=st.sampled_from(["edge", "gini"]),
-    copies=st.sampled_from([2, 4, 8]),
-    minimum=st.sampled_from([0.0, 0.0, 6.0]),
-)
-def test_both_searches_agree(seed: int, pair: tuple[str, str], criterion: str, copies: int, minimum: float) -> None:
-    """Few rows of a large weight are searched row by row, their copies by histograms: the trees are the same."""
-    X, y = smooth_classes(seed, m=60, d=3, n_classes=3 + seed % 3, noise=0.2)
-    X = np.round(X, seed % 2)
-    X[(y == 0) & (np.random.default_rng(seed).random(60) < 0.4), 1] = np.nan
-    order = np.argsort(y, kind="stable")
-    X, y, n_classes = X[order], y[order], int(y.max()) + 1
-    found = []
-    for rows, labels, weights in (
-        (X, y, np.full(60, float(copies))),
-        (np.repeat(X, copies, axis=0), np.repeat(y, copies), NO_WEIGHTS),
-    ):
-        state = ClassRows(*pair, labels.astype(np.uint16), n_classes, weights)
-        state.reweigh(1)
-        data = bin_natively(rows, weights if len(weights) else None, 12)
-        options = {"criterion": criterion, "max_depth": 4, "minimum_leaf_weight": minimum}
-        _, sizes, edges, grown = grow_natively(data, state, **options)
-        found.append((sizes, edges, [growth.by_path(tree) for tree in grown]))
-    assert found[0] == found[1]
-
-
 def test_abstaining_leaves_are_stored_and_predicted_as_silence() -> None:
     X, y = np.array([[0.0], [0], [0], [1], [1], [1]]), np.array([0, 0, 0, 0, 1, 2])
     walk = Walk(0, ("maxsum", "exponential"), X, y, "none", 0)

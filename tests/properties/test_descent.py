@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiclass_tools import PAIRS, class_ids, first_objective, objective_of
+from multiclass_tools import PAIRS, first_objective, objective_of
 from radboost import DeepBoostClassifier, TreeOptions
 from reference import losses
 from reference.data import smooth, smooth_classes, tiny, tiny_classes
@@ -177,21 +177,6 @@ def test_separable_data_without_penalty_stay_finite(pair: tuple[str, str], n_cla
 
 
 @EVERY_PAIR
-def test_history_holds_the_training_error(pair: tuple[str, str], n_classes: int) -> None:
-    """The share of rows whose own score is not above all others: a tie is an error."""
-    X, y = rows(6, n_classes, m=80)
-    model = DeepBoostClassifier(15, objective=pair[0], loss=pair[1], complexity_penalty=0.001).fit(X, y)
-    places = np.arange(80), class_ids(model, y)
-    for scores, error in zip(model.staged_decision_function(X), model.history_["train_error"], strict=True):
-        columns = scores if n_classes > 2 else np.column_stack([-scores, scores])
-        rivals = columns.copy()
-        rivals[places] = -np.inf
-        assert error == pytest.approx(np.mean(columns[places] <= rivals.max(axis=1)), abs=1e-12)
-    if n_classes == 2:
-        assert model.history_["train_error"][-1] == pytest.approx(1 - model.score(X, y), abs=1e-12)
-
-
-@EVERY_PAIR
 def test_scores_are_the_weighted_sum_of_answers(pair: tuple[str, str], n_classes: int) -> None:
     """With several classes exactly: weights are multiples of 2^-20, and a leaf adds its weight to one class or none."""
     X, y = rows(8, n_classes, m=80, missing=0.1)
@@ -215,19 +200,6 @@ def test_scores_are_the_weighted_sum_of_answers(pair: tuple[str, str], n_classes
         np.testing.assert_allclose(total[:, 0], model.decision_function(X), atol=1e-12)
     else:
         np.testing.assert_array_equal(total, model.decision_function(X))
-
-
-def test_hypotheses_predict_one_hot_rows() -> None:
-    X, y = smooth_classes(9, m=60)
-    model: Any = DeepBoostClassifier(5, objective="maxsum").fit(X, y)
-    for tree in model.ensemble_.hypotheses:
-        h = tree.predict(X)
-        assert h.shape == (60, 3)
-        assert set(np.unique(h)) <= {0.0, 1.0}
-        assert np.all(h.sum(axis=1) <= 1)
-        leaves = tree.value[np.asarray(tree.feature) < 0]
-        assert set(leaves.astype(int)) <= {-1, 0, 1, 2}
-    assert np.array_equal(class_ids(model, y), y)
 
 
 @pytest.mark.parametrize(

@@ -389,28 +389,6 @@ def test_categories(case: Case) -> None:
     np.testing.assert_array_equal(scores(model, unseen), scores(model, missing))
 
 
-@one_of_each(lambda case: case.categories)
-def test_forms_of_categories(case: Case) -> None:
-    frame, y = coloured(case)
-    model = case.make().fit(frame, y)
-    assert list(model.categories_) == [1] or list(model.categories_) == ["colour"]
-    text = frame.astype({"colour": object}).where(frame.notna(), None)
-    polars = pl.DataFrame({"number": frame["number"].to_numpy(), "colour": text["colour"].tolist()})
-    forms = [
-        (text, ["colour"]),
-        (text.to_numpy(), [1]),
-        (text.to_numpy(), [False, True]),
-        (polars, ["colour"]),
-        (polars.with_columns(pl.col("colour").cast(pl.Categorical)), "from_dtype"),
-        (pa.Table.from_pandas(text), ["colour"]),
-        (pa.Table.from_pandas(frame), "from_dtype"),
-        (pa.concat_tables([pa.Table.from_pandas(frame[:40]), pa.Table.from_pandas(frame[40:])]), "from_dtype"),
-    ]
-    for form, named in forms:
-        other = case.make(categorical_features=named).fit(form, y)
-        np.testing.assert_array_equal(scores(other, form), scores(model, frame))
-
-
 TEXTS: dict[str, Any] = {
     "pandas str": lambda frame: frame.astype({"colour": "str"}),
     "pandas string": lambda frame: frame.astype({"colour": "string"}),

@@ -79,17 +79,6 @@ def same_search(one: Any, other: Any) -> None:
 
 
 @EACH
-def test_order_threads_and_copies_do_not_matter(search: Any, y: Any) -> None:
-    plain = clone(search).fit(X, y)
-    order = np.random.default_rng(0).permutation(len(X))
-    same_search(plain, clone(search).fit(X[order], y[order]))
-    same_search(plain, clone(search).set_params(n_jobs=3).fit(X, y))
-    weights = np.random.default_rng(1).integers(0, 3, len(X))
-    weighted = clone(search).fit(X, y, sample_weight=weights.astype(float))
-    same_search(weighted, clone(search).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)))
-
-
-@EACH
 def test_best_params_give_the_best_estimator(search: Any, y: Any) -> None:
     fitted = clone(search).fit(X, y)
     again = clone(search.estimator).set_params(**fitted.best_params_, n_jobs=1, random_state=0).fit(X, y)
@@ -337,17 +326,6 @@ def test_settings_with_different_losses_need_a_score() -> None:
     with pytest.raises(ValueError, match="scoring="):
         search.fit(X, T)
     assert search.set_params(scoring="r2").fit(X, T).best_score_ < 1.0
-
-
-def test_frames_and_categories() -> None:
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    frame["e"] = pd.Categorical(np.where(X[:, 3] > 0, "up", "down"))
-    for scoring in (None, "roc_auc"):
-        search = small(scoring=scoring).fit(frame, np.where(Y, "yes", "no"))
-        assert set(search.predict(frame)) <= {"yes", "no"}
-        assert search.feature_names_in_.tolist() == list("abcde")
-        assert 4 in search.categories_
 
 
 def test_regression_learns() -> None:

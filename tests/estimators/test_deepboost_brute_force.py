@@ -7,8 +7,7 @@ import pytest
 
 from multiclass_tools import PAIRS, SMOOTH, paper
 from radboost import KernelFamily
-from reference import convex, losses, multiclass, rademacher
-from reference import multiclass_growth as trees
+from reference import convex, growth, losses, multiclass, rademacher
 from reference.audit import predictions
 from reference.data import smooth_classes, tiny, tiny_classes
 from reference.multiclass import ABSTAIN, Objective, vertex
@@ -27,11 +26,11 @@ def test_every_round_takes_the_best_stump_there_is(pair: tuple[str, str], missin
         weights = np.zeros(len(model.ensemble_.entered))
         if not len(model.ensemble_.steps):
             assert pair[0] in ("max", "maxsum")  # no leaf of which one class has more than half (errata 9)
-            assert trees.best_stump_edge(objective, at, X)[0] <= 0.01 * 10 / objective.normaliser(at) + 1e-9
+            assert growth.best_stump_edge(objective, at, X)[0] <= 0.01 * 10 / objective.normaliser(at) + 1e-9
         for _, j, eta in model.ensemble_.steps.tolist():
             h = predictions(model.ensemble_.entered[j], X, n_classes)
             if weights[j] == 0:
-                best, _ = trees.best_stump_edge(objective, at, X)
+                best, _ = growth.best_stump_edge(objective, at, X)
                 assert objective.edge(at, h) == pytest.approx(best, abs=1e-8)
             at = at.moved(eta, h, y)
             weights[j] += eta
@@ -45,7 +44,7 @@ SOLVED = pytest.mark.parametrize(
 def optimum(objective: Objective, X: np.ndarray, price: float) -> float:
     """Lowest value over all stumps. With two classes silence is half of two answers, and not needed."""
     n_classes = objective.n_classes
-    answers = [a for a in trees.all_stump_answers(X, n_classes) if n_classes > 2 or ABSTAIN not in a]
+    answers = [a for a in growth.all_stump_answers(X, n_classes) if n_classes > 2 or ABSTAIN not in a]
     H = convex.dictionary(answers, n_classes)
     best = convex.minimise(objective, H, np.full(len(H), price))
     assert best.violation < 1e-5
@@ -111,7 +110,7 @@ def test_abstaining_beats_every_answer_where_no_class_has_half() -> None:
         at = multiclass.start(6, 3)
         objective = multiclass.make_objective(name, losses.EXPONENTIAL, y)
         silent = vertex(np.array([0, 0, 0, -1, -1, -1]), 3)
-        assert trees.best_stump_edge(objective, at, X)[0] == pytest.approx(objective.edge(at, silent)) == 0.5
+        assert growth.best_stump_edge(objective, at, X)[0] == pytest.approx(objective.edge(at, silent)) == 0.5
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)

@@ -13,7 +13,6 @@ from native_tools import bin_natively, naive_columns
 from radboost import _native
 from radboost.trees import GivenTrees, GrowthSettings, TreeOptions, quantise
 from reference import growth, splits
-from reference import multiclass_growth as class_growth
 from reference.data import smooth, smooth_classes, tiny
 
 SEEDS = st.integers(0, 10**6)
@@ -76,9 +75,9 @@ def test_leaves_of_several_classes_answer_by_plurality(seed: int, leaves: int) -
     mass = [int(v) for v in weights[used]]
     own = [[m if c == k else 0 for k in range(4)] for m, c in zip(mass, y[used], strict=True)]
     kept = [codes[i] for i in used]
-    sample = class_growth.ClassSample(columns, kept, [int(c) for c in y[used]], own, mass, [1.0] * len(used), 4)
-    expected = class_growth.grow_best_first(sample, leaves, 20, "gini")[-1]
-    np.testing.assert_array_equal(trees.answers(tree), class_growth.predict(expected, X))
+    sample = splits.Sample(columns, kept, [int(c) for c in y[used]], own, mass, [1.0] * len(used), 4)
+    expected = growth.grow_best_first(sample, leaves, 20, "gini")[-1]
+    np.testing.assert_array_equal(trees.answers(tree), growth.predict(expected, X))
     np.testing.assert_array_equal(trees.hypothesis(tree).predict(X).argmax(axis=1), trees.answers(tree))
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from native_rows import ClassRows
 from native_tools import NO_WEIGHTS, bin_natively, grow_natively, naive_columns
 from radboost import _native
-from reference import growth, multiclass
-from reference import multiclass_growth as trees
+from reference import growth, multiclass, splits
 from reference.data import smooth_classes, tiny_classes
 from reference.losses import LOSSES
 from reference.multiclass import ABSTAIN, Objective, Sums, make_objective, vertex
@@ -61,7 +60,7 @@ class Walk:
         assert np.all(table[:, -1] == 0)
         return table[:, :-1]
 
-    def sample(self, data: Any) -> trees.ClassSample:
+    def sample(self, data: Any) -> splits.Sample:
         columns, codes = naive_columns(data)
         m = len(self.y)
         judged = [[int(v) for v in row] for row in self.gains(False)]
@@ -70,7 +69,7 @@ class Walk:
         # Where the gains follow from labels and row weights, splits are found by the growth weights.
         by_label = [[q if c == own else -q for c in range(self.n_classes)] for q, own in zip(mass, self.y, strict=True)]
         g = by_label if self.objective.name == "maxsum" else judged
-        return trees.ClassSample(columns, codes, self.y.tolist(), g, mass, w.tolist(), self.n_classes, judged)
+        return splits.Sample(columns, codes, self.y.tolist(), g, mass, w.tolist(), self.n_classes, judged)
 
 
 WALKS = st.builds(
@@ -97,7 +96,7 @@ def twin(walk: Walk) -> tuple[Objective, Sums]:
     return walk.objective, walk.at
 
 
-def check(walk: Walk, naive: list[trees.ClassTree], **options: Any) -> None:
+def check(walk: Walk, naive: list[growth.Tree], **options: Any) -> None:
     """Structure, answers, edges and stored answers, all exact."""
     data = bin_natively(walk.X, walk.weights, options.pop("max_bins", 255))
     grown, sizes, edges, found = grow_natively(data, walk.state, **options)
@@ -114,7 +113,7 @@ def check(walk: Walk, naive: list[trees.ClassTree], **options: Any) -> None:
         slot = columns.take_slot()
         grown.store(n, columns, slot)
         stored = columns.predictions(slot).reshape(len(walk.y), walk.n_classes)
-        np.testing.assert_array_equal(stored, vertex(np.array(theirs.train_answer), walk.n_classes))
+        np.testing.assert_array_equal(stored, vertex(np.array(theirs.train_value), walk.n_classes))
         assert edge == pytest.approx(walk.objective.edge(walk.at, stored), abs=1e-6)
 
 
@@ -126,7 +125,7 @@ def check(walk: Walk, naive: list[trees.ClassTree], **options: Any) -> None:
 )
 def test_layers(walk: Walk, criterion: str, depth: int, minimum: float) -> None:
     sample = walk.sample(bin_natively(walk.X, walk.weights))
-    naive = trees.grow_layers(sample, depth, criterion, min_leaf_weight=minimum)
+    naive = growth.grow_layers(sample, depth, criterion, min_leaf_weight=minimum)
     check(walk, naive, criterion=criterion, max_depth=depth, minimum_leaf_weight=minimum)
 
 
@@ -139,7 +138,7 @@ def test_layers(walk: Walk, criterion: str, depth: int, minimum: float) -> None:
 )
 def test_best_first(walk: Walk, criterion: str, leaves: int, depth: int, minimum: float) -> None:
     sample = walk.sample(bin_natively(walk.X, walk.weights))
-    naive = trees.grow_best_first(sample, leaves, depth, criterion, min_leaf_weight=minimum)
+    naive = growth.grow_best_first(sample, leaves, depth, criterion, min_leaf_weight=minimum)
     options = {"growth": "best_first", "max_leaves": leaves, "max_depth": depth, "minimum_leaf_weight": minimum}
     check(walk, naive, criterion=criterion, **options)
 
@@ -147,7 +146,7 @@ def test_best_first(walk: Walk, criterion: str, leaves: int, depth: int, minimum
 @given(walk=WALKS.filter(lambda walk: walk.n_classes > 2))
 def test_stump_pairs(walk: Walk) -> None:
     sample = walk.sample(bin_natively(walk.X, walk.weights))
-    naive = trees.grow_stump_pair(sample)
+    naive = growth.grow_stump_pair(sample)
     data = bin_natively(walk.X, walk.weights)
     _, _, edges, found = grow_natively(data, walk.state, growth="stump_pair", max_depth=2)
     assert len(found) == len(naive)
@@ -167,9 +166,9 @@ def test_many_rows(pair: tuple[str, str], criterion: str, growth_order: str) -> 
     sample = walk.sample(bin_natively(walk.X, walk.weights, 12))
     options: dict[str, Any] = {"criterion": criterion, "max_depth": 3, "max_bins": 12}
     if growth_order == "layers":
-        naive = trees.grow_layers(sample, 3, criterion)
+        naive = growth.grow_layers(sample, 3, criterion)
     else:
-        naive = trees.grow_best_first(sample, 6, 3, criterion)
+        naive = growth.grow_best_first(sample, 6, 3, criterion)
         options |= {"growth": "best_first", "max_leaves": 6}
     for n_threads in (1, 2, 4):
         check(walk, naive, **options, n_threads=n_threads)

@@ -16,14 +16,13 @@ import numpy as np
 
 from . import deepboost
 from .binning import bin_matrix
+from .growth import all_stump_answers, best_stump_edge
 from .losses import LOSSES
 from .multiclass import ABSTAIN, Objective, Sums, make_objective, start, vertex
 from .multiclass_boost import GRAIN, Settings, direction, projected_closed_form, projected_line_search, slope_along
-from .multiclass_growth import (
-    ClassSample,
-    all_stump_answers,
+from .splits import (
+    Sample,
     best_split,
-    best_stump_edge,
     class_sums,
     node_score,
     questions,
@@ -293,7 +292,7 @@ def check_tree(audit: Auditor, tree: Any, chosen: float) -> None:
         assert chosen >= (edge - audit.price(r) * audit.scale) / 2 - SLACK
 
 
-def check_split(sample: ClassSample, tree: Any, node: Reached, nodes: dict[int, Reached], criterion: str) -> None:
+def check_split(sample: Sample, tree: Any, node: Reached, nodes: dict[int, Reached], criterion: str) -> None:
     left = set(nodes[int(tree.left[node.index])].rows)
     asked = [
         q
@@ -310,19 +309,19 @@ def check_split(sample: ClassSample, tree: Any, node: Reached, nodes: dict[int, 
     assert score >= target - SLACK * unit
 
 
-def check_answer(sample: ClassSample, node: Reached, answer: int, slack: float) -> None:
+def check_answer(sample: Sample, node: Reached, answer: int, slack: float) -> None:
     sums = class_sums(sample, node.rows)
     if max(abs(v) for v in sums) <= slack:
         return
     assert max(sums) <= slack if answer == ABSTAIN else sums[answer] >= max(0.0, *sums) - slack
 
 
-def leaf_edge(sample: ClassSample, rows: Sequence[int]) -> float:
+def leaf_edge(sample: Sample, rows: Sequence[int]) -> float:
     return node_score(sample, rows, "edge")
 
 
 def layer_cuts(
-    sample: ClassSample, tree: Any, nodes: dict[int, Reached], criterion: str, max_depth: int
+    sample: Sample, tree: Any, nodes: dict[int, Reached], criterion: str, max_depth: int
 ) -> list[tuple[int, float]]:
     """(splits, edge) of the tree cut at every depth, and of one layer more where that can be known."""
     depth = max(node.depth for node in nodes.values())
@@ -345,7 +344,7 @@ def layer_cuts(
 
 
 def best_first_cuts(
-    sample: ClassSample, tree: Any, nodes: dict[int, Reached], criterion: str, max_depth: int
+    sample: Sample, tree: Any, nodes: dict[int, Reached], criterion: str, max_depth: int
 ) -> list[tuple[int, float]]:
     """(splits, edge) after every split, the leaf with the largest gain first; no other leaf may have a larger one."""
     unit = 1.0 if criterion == "edge" else float(sum(sample.mass))

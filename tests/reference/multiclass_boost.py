@@ -13,16 +13,10 @@ import numpy as np
 
 from . import deepboost
 from .binning import bin_matrix
+from .growth import Tree, grow_best_first, grow_layers, grow_stump_pair
 from .losses import LOSSES
 from .multiclass import Objective, Sums, make_objective, start, vertex
-from .multiclass_growth import (
-    ClassTree,
-    Grower,
-    grow_best_first,
-    grow_layers,
-    grow_stump_pair,
-    sample_at,
-)
+from .splits import Sample, sample_at
 from .steps import closed_form, damped_search, golden
 
 TIE = 1e-12
@@ -40,7 +34,7 @@ class Settings(deepboost.Settings):
 
 @dataclass
 class Member:
-    tree: ClassTree
+    tree: Tree
     h: np.ndarray
     r: float
     alpha: float = 0.0
@@ -123,7 +117,7 @@ def damped(settings: Settings, eta: float, alpha: float) -> float:
     return eta if alpha > 0 and eta == -alpha else math.trunc(eta * settings.learning_rate / GRAIN) * GRAIN
 
 
-def grower_of(settings: Settings) -> Grower:
+def grower_of(settings: Settings) -> Callable[[Sample], list[Tree]]:
     if settings.family == "stump_pairs":
         return lambda sample: grow_stump_pair(sample, tie=TIE)
     if settings.family == "stumps":
@@ -175,7 +169,7 @@ def choose(
     settings: Settings,
     objective: Objective,
     state: Fit,
-    trees: list[ClassTree],
+    trees: list[Tree],
     index: dict[tuple[object, ...], int],
     S: float,
     d: int,
@@ -185,7 +179,7 @@ def choose(
     new_size, new = settings.tolerance, None
     for tree in trees:
         r = deepboost.complexity(settings.family, tree.n_splits, objective.m, d)
-        h = vertex(np.array(tree.train_answer), objective.n_classes)
+        h = vertex(np.array(tree.train_value), objective.n_classes)
         edge = objective.edge(state.at, h)
         size = abs(direction(edge, edge, 0.0, (settings.lam * r + settings.beta) * scale))
         if size > new_size + TIE:

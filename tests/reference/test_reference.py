@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from reference import baselines, binning, losses, multiclass
+from reference import baselines, binning, growth, losses, multiclass, splits
 from reference import multiclass_boost as boost
-from reference import multiclass_growth as trees
 from reference.audit import audit
 from reference.data import smooth_classes, tiny_classes
 from reference.multiclass import NAMES, Sums, make_objective, vertex
@@ -58,7 +57,7 @@ def test_gini_is_the_fall_of_the_weighted_impurity() -> None:
     X, y = tiny_classes(3, m=16)
     objective = make_objective("sum", PHI["exponential"], y, np.random.default_rng(3).integers(1, 4, 16))
     columns, codes = binning.bin_matrix(X)
-    sample = trees.sample_at(objective, multiclass.start(16, 3), columns, codes.tolist())
+    sample = splits.sample_at(objective, multiclass.start(16, 3), columns, codes.tolist())
 
     def impurity(rows: list[int]) -> float:
         mass = sum(sample.mass[i] for i in rows)
@@ -67,10 +66,10 @@ def test_gini_is_the_fall_of_the_weighted_impurity() -> None:
 
     scored = []
     for feature in range(2):
-        for question in trees.questions(sample, feature, sample.rows):
-            left, right = trees.parts(sample, sample.rows, question)
-            scored.append((impurity(left) + impurity(right), trees.split_score(sample, sample.rows, question, "gini")))
-    best = trees.best_split(sample, sample.rows, "gini")
+        for question in splits.questions(sample, feature, sample.rows):
+            left, right = splits.parts(sample, sample.rows, question)
+            scored.append((impurity(left) + impurity(right), splits.split_score(sample, sample.rows, question, "gini")))
+    best = splits.best_split(sample, sample.rows, "gini")
     assert best is not None
     assert best.score == max(s for _, s in scored) == min(scored)[1]
 
@@ -105,7 +104,7 @@ def test_a_stuck_point_of_max(X: np.ndarray, y: np.ndarray, loss: str) -> None:
     n_classes = int(y.max()) + 1
     objective = make_objective("max", PHI[loss], y)
     at = multiclass.start(len(y), n_classes)
-    edges = [objective.edge(at, vertex(np.array(a), n_classes)) for a in trees.all_stump_answers(X, n_classes)]
+    edges = [objective.edge(at, vertex(np.array(a), n_classes)) for a in growth.all_stump_answers(X, n_classes)]
     assert max(edges) <= 1e-15
     if n_classes == 4:
         assert sum(e > -1e-12 for e in edges) == 1  # only the one that abstains everywhere

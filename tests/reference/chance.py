@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .binning import MISSING
 from .growth import Node
-from .splits import Question, Sample, Split, node_score, split_score
+from .splits import Question, Sample, Split, node_score, split_score, to_beat
 
 WORD = 2**64 - 1
 
@@ -92,7 +92,7 @@ def random_split(
             for question in random_question(sample, node.grown, column, key):
                 asked = True
                 score = split_score(sample, node.grown, question, criterion, minimum)
-                if score is not None and score > (own if best is None else best.score):
+                if score is not None and score > (to_beat(criterion, own) if best is None else best.score):
                     best = Split(question, score, score - own)
         first, last = last, min(n, 2 * last)
     return best

@@ -11,6 +11,7 @@ from reference import convex, growth, losses, multiclass, rademacher
 from reference.audit import predictions
 from reference.data import smooth_classes, tiny, tiny_classes
 from reference.multiclass import ABSTAIN, Objective, vertex
+from turns import in_turns
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
@@ -36,9 +37,7 @@ def test_every_round_takes_the_best_stump_there_is(pair: tuple[str, str], missin
             weights[j] += eta
 
 
-SOLVED = pytest.mark.parametrize(
-    ("pair", "n_classes"), [*((pair, 2) for pair in PAIRS[:2]), *((pair, 3) for pair in SMOOTH)], ids=str
-)
+SOLVED = [*((pair, 2) for pair in PAIRS[:2]), *((pair, 3) for pair in SMOOTH)]
 
 
 def optimum(objective: Objective, X: np.ndarray, price: float) -> float:
@@ -51,13 +50,12 @@ def optimum(objective: Objective, X: np.ndarray, price: float) -> float:
     return best.value
 
 
-@SOLVED
-@pytest.mark.parametrize(("lam", "beta"), [(0.0, 0.05), (0.03, 0.0), (0.02, 0.02)])
-@pytest.mark.parametrize("step", ["closed_form", "line_search"])
+@in_turns("kind, penalties, step", SOLVED, [(0.0, 0.05), (0.03, 0.0), (0.02, 0.02)], ["closed_form", "line_search"])
 def test_long_runs_reach_the_optimum_over_all_stumps(
-    pair: tuple[str, str], n_classes: int, lam: float, beta: float, step: str
+    kind: tuple[tuple[str, str], int], penalties: tuple[float, float], step: str
 ) -> None:
     """Theorem 2. (0, beta) with (sum, exponential) is L1-AdaBoost.MR, with compsum L1 multinomial regression."""
+    (pair, n_classes), (lam, beta) = kind, penalties
     X, y = tiny_classes(4, m=14, n_classes=n_classes)
     w = np.random.default_rng(4).integers(1, 4, 14).astype(float)
     objective = multiclass.make_objective(pair[0], losses.LOSSES[pair[1]], y, w)
@@ -76,7 +74,7 @@ def test_long_runs_reach_the_optimum_over_all_stumps(
     assert best - 1e-7 <= reached <= best + (1e-7 if n_classes == 2 else 1e-4 * (start - best))
 
 
-@SOLVED
+@pytest.mark.parametrize(("pair", "n_classes"), SOLVED, ids=str)
 def test_damped_runs_reach_the_optimum_too(pair: tuple[str, str], n_classes: int) -> None:
     X, y = tiny_classes(2, m=14, n_classes=n_classes)
     objective = multiclass.make_objective(pair[0], losses.LOSSES[pair[1]], y)

@@ -13,6 +13,7 @@ from radboost.trees import with_tree_options
 from reference import boosters, multiclass_boost
 from reference.data import smooth, smooth_classes
 from reference.multiclass_boost import Settings
+from turns import in_turns
 
 GRID = 2.0**-20  # the error that a step cut to the grid may have
 
@@ -100,18 +101,17 @@ CASES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("pair", "n_classes"), [*((pair, 2) for pair in PAIRS[:2]), *((pair, 4) for pair in PAIRS)], ids=str
+@in_turns(
+    "kind, case, missing", [*((pair, 2) for pair in PAIRS[:2]), *((pair, 4) for pair in PAIRS)], CASES, [0.0, 0.15]
 )
-@pytest.mark.parametrize("case", CASES, ids=lambda c: " ".join(f"{k}={v}" for k, v in c.items()))
-@pytest.mark.parametrize("missing", [0.0, 0.15])
 def test_every_round_is_that_of_the_naive_algorithm(
-    pair: tuple[str, str], n_classes: int, case: dict[str, Any], missing: float
+    kind: tuple[tuple[str, str], int], case: dict[str, Any], missing: float
 ) -> None:
     """Round by round the same coordinate and step. Real-valued weights keep hypotheses from tying.
 
     With two classes the weights of the naive algorithm have one sign, so it is followed until one would cross zero.
     """
+    pair, n_classes = kind
     X, y = smooth_classes(11, m=40 if n_classes == 2 else 30, d=3, n_classes=n_classes, missing=missing)
     w = np.random.default_rng(5).random(len(y)) + 0.5
     settings = Settings(rounds=7, objective=pair[0], loss=pair[1], **case)

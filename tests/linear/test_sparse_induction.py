@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from radboost import SparseBoostClassifier, SparseBoostRegressor
-from radboost.sparsity import GENERATORS, Column, Generator, Kernel, Product, Products, Stump, Stumps, Training, Trees
+from radboost.sparsity import Column, Generator, Kernel, Product, Products, Stump, Stumps, Training, Trees
 
 
 def rows(seed: int = 0, m: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -143,31 +143,6 @@ def test_regression_on_products() -> None:
     model = SparseBoostRegressor(1e-3, epsilon=0.05, family="products", n_rounds=20).fit(X, y)
     assert model.score(X, y) > SparseBoostRegressor(1e-3, epsilon=0.05).fit(X, y).score(X, y)
     assert model.score(X, y) > 0.95
-
-
-@pytest.mark.parametrize("name", sorted(GENERATORS))
-def test_order_threads_and_copies_change_nothing(name: str) -> None:
-    X, y = rows(9, 80)
-    settings: dict[str, Any] = {"family": name, "n_rounds": 4}
-    if name == "trees":
-        settings["features_per_round"] = 1
-    one = _fit(X, y, settings)
-    order = np.random.default_rng(10).permutation(len(X))
-    for other in (
-        _fit(X[order], y[order], {**settings, "n_jobs": 3}),
-        _fit(X, y, settings, sample_weight=np.full(len(X), 2.0)),
-        _fit(np.vstack([X, X]), np.concatenate([y, y]), settings),
-    ):
-        np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
-        assert repr(other.ensemble_) == repr(one.ensemble_)
-
-
-def _fit(X: np.ndarray, y: np.ndarray, settings: dict[str, Any], **more: Any) -> SparseBoostClassifier:
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return SparseBoostClassifier(0.02, **settings).fit(X, y, **more)
 
 
 @dataclass(frozen=True)

@@ -142,24 +142,6 @@ def test_the_sampled_edge_is_unbiased(weights: str, pairs: str) -> None:
     assert error < 0.02 * exact
 
 
-@pytest.mark.parametrize("pairs", ["by_rule", "by_gradient"])
-def test_what_pairs_are_drawn_by(pairs: str) -> None:
-    # How many pairs a class got is the cover of its tree's root.
-    problem = Problem(7, m=50, n_classes=3, weights="whole")
-    problem.state.evaluate(1)
-    rule, gradient = naive.soft_max(problem.scores), naive.gradient(problem.scores, problem.costs)
-    expected = np.average(rule if pairs == "by_rule" else np.abs(gradient), axis=0, weights=problem.weights)
-    expected /= expected.sum()
-    trees = problem.trees(max_leaves=2)
-    counts = np.zeros(3)
-    for round_index in range(200):
-        problem.state.grow(trees, pairs, 100, round_index, 1)
-        for label, tree in enumerate(problem.state.trees()):
-            counts[label] += 0 if tree is None else trees.arrays(tree)[5][0]
-    error = np.sqrt(expected * (1 - expected) / 20000)
-    assert (np.abs(counts / 20000 - expected) < 4 * error).all()
-
-
 @given(
     SEEDS,
     WEIGHTS,

@@ -121,20 +121,6 @@ def test_the_look_keeps_constraints() -> None:
     assert_monotone(model, X, {0: 1})
 
 
-def test_constraints_that_hold_anyway_cost_little() -> None:
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(1000, 3))
-    y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=1000) > 0
-    common: dict[str, Any] = {"n_rounds": 60, "complexity_penalty": 0.003, "max_depth": 3, "learning_rate": 0.3}
-    scores = [
-        DeepBoostClassifier(tree_options=TreeOptions(monotonic_constraints=given), **common)
-        .fit(X[:500], y[:500])
-        .score(X[500:], y[500:])
-        for given in (None, {0: 1, 1: -1})
-    ]
-    assert scores[1] > scores[0] - 0.01
-
-
 def test_what_deepboost_refuses() -> None:
     X, y = wavy(4, m=80, missing=0.0)
     frame = pd.DataFrame(X, columns=list("abcd"))

@@ -174,29 +174,6 @@ def test_monotone(order: float, thresholds: str, loss: str) -> None:
     assert (np.diff(scores_of(free, rows)) < 0).any()
 
 
-def test_monotone_constraints_by_name_and_what_is_refused() -> None:
-    import pandas as pd
-
-    X, y = numbers(8)
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    by_name = RGBRegressor(4, tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(frame, y)
-    by_list = RGBRegressor(4, tree_options=TreeOptions(monotonic_constraints=[1, 0, 0, 0])).fit(frame, y)
-    same_model(by_name, by_list, X)
-    for wrong, message in (
-        ({"z": 1}, "names the column 'z'"),
-        ([1, 0], "for each of the 4 columns"),
-        ([2, 0, 0, 0], "-1, 0 or 1; got 2"),
-        ("up", "list with -1, 0 or 1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            RGBRegressor(2, tree_options=TreeOptions(monotonic_constraints=wrong)).fit(frame, y)
-    with pytest.raises(ValueError, match="more classes"):
-        RGBClassifier(2, tree_options=TreeOptions(monotonic_constraints=[1, 0, 0, 0, 0])).fit(*smooth_classes(1))
-    frame["a"] = pd.Categorical(np.where(X[:, 0] > 0, "x", "y"))
-    with pytest.raises(ValueError, match="categorical"):
-        RGBRegressor(2, tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(frame, y)
-
-
 def test_probabilities() -> None:
     X, y = smooth(11)
     logistic = RGBClassifier(10, calibration=None).fit(X, y)

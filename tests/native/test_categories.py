@@ -285,42 +285,6 @@ def test_subsampled_rows_grow_the_tree(seed: int, depth: int, weighted: bool) ->
     assert np.all(np.diff([0.0, *edges]) >= 0)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"criterion": "gini"},
-        {"subsample": 0.5},
-        {"random_thresholds": True, "max_features": 2},
-        {"growth": "best_first", "max_leaves": 20},
-        {"minimum_leaf_weight": 50.0, "criterion": "gini"},
-        {"growth": "stump_pair", "max_depth": 2},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_threads_do_not_matter(options: dict[str, Any], n_classes: int) -> None:
-    rng = np.random.default_rng(4)
-    m, n_categories = 40_000, [255, -1, 30, 4]
-    X = np.column_stack([rng.integers(0, q, m) if q > 0 else rng.normal(size=m) for q in n_categories]).astype(float)
-    y = ((X[:, 0] * 7 % 11 > 5).astype(int) + (X[:, 2] % 3 == 1) * (n_classes - 2) + (rng.random(m) < 0.2)) % n_classes
-    X[rng.random(X.shape) < 0.01] = np.nan
-    order = np.argsort(y, kind="stable")
-    X, y = X[order], y[order]
-    first = None
-    for n_threads in (1, 2, 5):
-        data = bin_natively(X, None, 255, n_threads, n_categories)
-        if n_classes == 2:
-            state = state_with_weights(np.where(y > 0, 1, -1), np.random.default_rng(5).random(m))
-        else:
-            state = ClassRows("compsum", "logistic", y.astype(np.uint16), n_classes, NO_WEIGHTS)
-            state.reweigh(n_threads)
-        _, sizes, edges, trees = grow_natively(data, state, 7, **{"max_depth": 5, "n_threads": n_threads, **options})
-        found = (sizes, edges, [[a.tolist() for a in vars(t).values()] for t in trees])
-        first = found if first is None else first
-        assert found == first
-
-
 @pytest.mark.parametrize("criterion", ["edge", "gini"])
 @pytest.mark.parametrize("m", [600, 20_000])
 def test_as_many_categories_as_there_can_be(criterion: str, m: int) -> None:

@@ -191,31 +191,6 @@ def test_max_has_two_derivatives_where_labels_tie(loss: str) -> None:
         rows.step(columns, slot, state, h, 0.25)
 
 
-@pytest.mark.parametrize("weights", ["none", "whole", "real"])
-@EVERY
-def test_two_classes_are_the_margin(name: str, loss: str, weights: str) -> None:
-    rows = Rows(80, 2, weights, seed=6)
-    state, columns = rows.state(name, loss), rows.columns()
-    margin = MarginRows(2 * rows.y.astype(int) - 1, rows.w, loss)
-    for k in range(6):
-        slot, _ = rows.add(columns, "vertices")
-        ours, theirs = state.reweigh(1), margin.reweigh(1)
-        for what in ("loss", "slope", "error"):
-            assert getattr(ours, what) == pytest.approx(getattr(theirs, what), rel=1e-13, abs=1e-13)
-        np.testing.assert_allclose(state.edges(columns, False, 1), margin.edges(columns, False, 1), atol=1e-8)
-        np.testing.assert_allclose(state.edges(columns, True, 1), margin.edges(columns, False, 1), atol=1e-8)
-        np.testing.assert_allclose(state.growth_weights() / 2**30, margin.growth_weights() / 2**30, atol=2e-9)
-        labels = rows.rng.integers(0, 3, rows.n).astype(np.int32)
-        leaves = state.leaf_sums(labels, 3, 1) * state.edge_unit
-        np.testing.assert_allclose(leaves, margin.leaf_sums(labels, 3, 1) * margin.edge_unit, atol=1e-8)
-        eta = 0.125 * (k + 1)
-        found = state.along(columns, slot, eta, 1)
-        known = margin.along(columns, slot, eta, 1)
-        np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-11)
-        state.step(columns, slot, eta, 1)
-        margin.step(columns, slot, eta, 1)
-
-
 @pytest.mark.parametrize("name", ["sum", "maxsum", "max"])
 def test_a_loss_evaluated_elsewhere(name: str) -> None:
     rows = Rows(50, 4, "real", seed=7)

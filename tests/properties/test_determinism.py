@@ -57,6 +57,12 @@ LARGE: list[tuple[Any, int, dict[str, Any]]] = [
     *((RGBClassifier, n, {}) for n in (2, 5)),
     (RGBRegressor, 0, {"loss": "huber"}),
     *((estimator, n, {}) for estimator in (AdaBoostMHClassifier, SAMMEClassifier) for n in (2, 5)),
+    *(
+        (estimator, n, {"categorical_features": [4]})
+        for estimator in (DeepBoostClassifier, RGBClassifier)
+        for n in (2, 3)
+    ),
+    (DeepBoostClassifier, 2, {"categorical_features": [4], "family": "stump_pairs"}),
 ]
 
 
@@ -67,6 +73,7 @@ def test_any_number_of_threads_on_data_large_enough_to_share(
     estimator: Any, n_classes: int, changes: dict[str, Any]
 ) -> None:
     X, y = smooth_classes(2, m=40_000, d=5, n_classes=max(n_classes, 2))
+    X[:, 4] = np.floor(30 * X[:, 4]) if "categorical_features" in changes else X[:, 4]
     y = y if n_classes else X[:, 0] + y
     models = [
         estimator(4 if n_classes == 2 else 2, n_jobs=n, **with_tree_options(changes)).fit(X, y) for n in (1, 2, 4)

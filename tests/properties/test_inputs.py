@@ -143,27 +143,6 @@ def test_frames(case: Case, kind: str) -> None:
 
 
 @one_of_each()
-def test_tables_of_pyarrow(case: Case) -> None:
-    """In chunks, with nulls, of other types, and as a batch: the model is that of the pandas frame."""
-    X, y = case.data(4, missing=0.1)
-    table, frame = FRAMES["pyarrow"](X), FRAMES["pandas"](X)
-    nulls = {name: [None if v != v else v for v in table[name].to_pylist()] for name in table.column_names}
-    model = case.make().fit(frame, y)
-    for form in (
-        table,
-        pa.concat_tables([table[:33], table[33:]]),
-        pa.table(nulls),
-        table.combine_chunks().to_batches()[0],
-    ):
-        other = case.make().fit(form, y)
-        assert list(other.feature_names_in_) == list(frame.columns)
-        np.testing.assert_array_equal(scores(other, frame), scores(model, frame))
-        np.testing.assert_array_equal(scores(model, form), scores(model, frame))
-    with pytest.raises(ValueError, match=r"(?i)expected 2D array"):
-        model.predict(pa.array(X[:, 0]))
-
-
-@one_of_each()
 def test_frames_with_mixed_number_types(case: Case) -> None:
     X, y = case.tied(5, 60)
     mixed = pd.DataFrame({"a": X[:, 0].astype(np.int8), "b": X[:, 1] > 2, "c": X[:, 2].astype(np.float32)})

@@ -352,18 +352,6 @@ def test_large_data_begins_with_a_part_of_the_rows(monkeypatch: pytest.MonkeyPat
     same_search(plain, small(param_grid=grid).fit(X[order], Y[order]))
 
 
-def test_progress_is_told(capfd: pytest.CaptureFixture[str]) -> None:
-    small(verbose=1).fit(X, Y)
-    told = capfd.readouterr().err
-    assert "the default setting, fitted to all rows" in told
-    assert "settings go on after" in told
-    assert "chosen: " in told
-    assert "score" in told
-    assert re.search(r"^fit +\d+/\d+.* score", told, re.MULTILINE)  # fits are counted, no rounds
-    small().fit(X, Y)
-    assert not capfd.readouterr().err
-
-
 def test_every_part_of_a_search_shows_how_far_it_is(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

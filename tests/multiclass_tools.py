@@ -10,7 +10,7 @@ from radboost import DeepBoostClassifier, TreeOptions
 from radboost.trees import with_tree_options
 from reference import losses, multiclass
 from reference.audit import Audit, audit, predictions
-from reference.multiclass_boost import Settings
+from reference.deepboost import Settings
 
 # Which losses go with which objective.
 PAIRS = [

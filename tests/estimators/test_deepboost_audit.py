@@ -14,10 +14,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from multiclass_tools import PAIRS, SMOOTH, check_path, like
+from multiclass_tools import PAIRS, SMOOTH, check_path, class_ids, like
 from radboost import KernelFamily, TreeOptions
+from reference.audit import audit
 from reference.data import smooth, smooth_classes, tiny, tiny_classes
-from reference.multiclass_boost import Settings
+from reference.deepboost import Settings
 
 SETTINGS = st.builds(
     lambda pair, **rest: Settings(objective=pair[0], loss=pair[1], **rest),
@@ -28,6 +29,7 @@ SETTINGS = st.builds(
     lam=st.sampled_from([0.0, 0.003, 0.05]),
     beta=st.sampled_from([0.0, 0.001, 0.1]),
     learning_rate=st.sampled_from([1.0, 1.0, 0.3]),
+    criterion=st.sampled_from(["edge", "gini"]),
     step=st.sampled_from(["closed_form", "closed_form", "line_search"]),
     growth=st.sampled_from(["layers", "best_first"]),
     max_bins=st.sampled_from([3, 255]),
@@ -63,6 +65,19 @@ def test_any_values_of_two_classes(X: np.ndarray, settings: Settings, seed: int,
 @given(X=MATRIX, settings=SETTINGS, seed=st.integers(0, 10**6), weights=WEIGHTS, n_classes=st.integers(3, 5))
 def test_any_values(X: np.ndarray, settings: Settings, seed: int, weights: str, n_classes: int) -> None:
     check_any_values(X, settings, seed, weights, n_classes)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_wrong_step_is_noticed(n_classes: int) -> None:
+    X, y = rows(1, n_classes, m=14)
+    settings = Settings(rounds=4, loss="logistic", lam=0.003, max_depth=2)
+    model: Any = like(settings).fit(X, y)
+    ensemble = model.ensemble_
+    (t, j, eta), *rest = ensemble.steps.tolist()
+    data = np.asarray(X, dtype=float), class_ids(model, y), np.ones(14), settings
+    for steps in ([(t, j, eta * 1.001), *rest], rest, [(t, j, -eta)]):
+        with pytest.raises(AssertionError):
+            audit(*data, steps, ensemble.entered, ensemble.entered_complexities, n_classes, search=True)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

@@ -8,34 +8,9 @@ import pytest
 from multiclass_tools import PAIRS, SMOOTH, paper
 from radboost import KernelFamily
 from reference import convex, growth, losses, multiclass, rademacher
-from reference.audit import predictions
 from reference.data import smooth_classes, tiny, tiny_classes
 from reference.multiclass import ABSTAIN, Objective, vertex
 from turns import in_turns
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize("n_classes", [3, 4])
-def test_every_round_takes_the_best_stump_there_is(pair: tuple[str, str], missing: float, n_classes: int) -> None:
-    """By enumeration of all columns, thresholds, sides of missing values, and answers or silence of both leaves."""
-    for seed in range(3):
-        X, y = tiny_classes(seed, m=10, n_classes=n_classes, missing=missing)
-        model = paper(n_rounds=4, objective=pair[0], loss=pair[1], family="stumps", l1_penalty=0.01).fit(X, y)
-        objective = multiclass.make_objective(pair[0], losses.LOSSES[pair[1]], y)
-        at = multiclass.start(10, n_classes)
-        weights = np.zeros(len(model.ensemble_.entered))
-        if not len(model.ensemble_.steps):
-            assert pair[0] in ("max", "maxsum")  # no leaf of which one class has more than half (errata 9)
-            assert growth.best_stump_edge(objective, at, X)[0] <= 0.01 * 10 / objective.normaliser(at) + 1e-9
-        for _, j, eta in model.ensemble_.steps.tolist():
-            h = predictions(model.ensemble_.entered[j], X, n_classes)
-            if weights[j] == 0:
-                best, _ = growth.best_stump_edge(objective, at, X)
-                assert objective.edge(at, h) == pytest.approx(best, abs=1e-8)
-            at = at.moved(eta, h, y)
-            weights[j] += eta
-
 
 SOLVED = [*((pair, 2) for pair in PAIRS[:2]), *((pair, 3) for pair in SMOOTH)]
 

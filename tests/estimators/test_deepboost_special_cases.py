@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from multiclass_tools import PAIRS, like, paper
+from multiclass_tools import PAIRS, paper
 from radboost import DeepBoostClassifier
 from radboost.trees import with_tree_options
-from reference import boosters, multiclass_boost
+from reference import boosters
 from reference.data import smooth, smooth_classes
-from reference.multiclass_boost import Settings
-from turns import in_turns
 
 GRID = 2.0**-20  # the error that a step cut to the grid may have
 
@@ -84,50 +82,6 @@ def test_two_classes_are_binary_deepboost(pair: tuple[str, str], changes: dict[s
     np.testing.assert_array_equal(named.decision_function(X), plain.decision_function(X))
     np.testing.assert_array_equal(named.predict_proba(X), plain.predict_proba(X))
     assert named.history_ == plain.history_
-
-
-CASES: list[dict[str, Any]] = [
-    {"family": "stumps"},
-    {"family": "stumps", "beta": 0.03},
-    {"family": "trees", "max_depth": 3},
-    {"family": "trees", "max_depth": 3, "lam": 0.004},
-    {"family": "trees", "max_depth": 3, "lam": 0.004, "criterion": "gini"},
-    {"family": "trees", "max_depth": 3, "lam": 0.004, "criterion": "gini", "growth": "best_first", "max_leaves": 5},
-    {"family": "trees", "max_depth": 3, "lam": 0.002, "growth": "best_first"},
-    {"family": "trees", "max_depth": 3, "lam": 0.002, "learning_rate": 0.3},
-    {"family": "trees", "max_depth": 2, "lam": 0.02, "step": "line_search"},
-    {"family": "trees", "max_depth": 2, "lam": 0.002, "max_bins": 6},
-    {"family": "stump_pairs", "lam": 0.004, "beta": 0.001},
-]
-
-
-@in_turns(
-    "kind, case, missing", [*((pair, 2) for pair in PAIRS[:2]), *((pair, 4) for pair in PAIRS)], CASES, [0.0, 0.15]
-)
-def test_every_round_is_that_of_the_naive_algorithm(
-    kind: tuple[tuple[str, str], int], case: dict[str, Any], missing: float
-) -> None:
-    """Round by round the same coordinate and step. Real-valued weights keep hypotheses from tying.
-
-    With two classes the weights of the naive algorithm have one sign, so it is followed until one would cross zero.
-    """
-    pair, n_classes = kind
-    X, y = smooth_classes(11, m=40 if n_classes == 2 else 30, d=3, n_classes=n_classes, missing=missing)
-    w = np.random.default_rng(5).random(len(y)) + 0.5
-    settings = Settings(rounds=7, objective=pair[0], loss=pair[1], **case)
-    naive = multiclass_boost.fit(X, y, settings, w)
-    model = like(settings).fit(X, y, sample_weight=w)
-    n = len(naive.steps)
-    if pair[0] != "max":  # where the naive loop ends, Max is perturbed
-        assert model.n_iter_ == n
-    np.testing.assert_allclose(model.history_["objective"][:n], naive.objectives, rtol=1e-5)
-    if model.n_iter_ == n:
-        same_scores(model.decision_function(X), naive.at.f, 5e-5)
-        alive = naive.alive()
-        np.testing.assert_allclose(np.sort(model.ensemble_.complexities), np.sort([a.r for a in alive]), rtol=1e-12)
-        weights = np.sort(np.abs(model.ensemble_.weights))
-        np.testing.assert_allclose(weights, np.sort([a.alpha for a in alive]), atol=5e-5)
-        assert sorted(h.n_splits for h in model.ensemble_.hypotheses) == sorted(a.tree.n_splits for a in alive)
 
 
 def test_classes_swapped_mirror_the_model() -> None:

@@ -10,7 +10,7 @@ import pytest
 from multiclass_tools import check_path, first_objective, like, objective_of, paper
 from radboost import DeepBoostClassifier
 from reference.data import tiny_classes
-from reference.multiclass_boost import Settings
+from reference.deepboost import Settings
 
 # No stump has a positive edge at 0: in "even" the best have the edge 0, in "strict" all have a negative one. Yet two
 # stumps together lower F: x[0] says class 0 or 1, x[1] too; where they agree they are right, and where they disagree

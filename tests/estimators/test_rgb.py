@@ -38,11 +38,6 @@ def scores_of(model: Any, X: Any) -> np.ndarray:
     return model.ensemble_.decision_function(np.asarray(X, dtype=float))
 
 
-def same_model(one: Any, other: Any, X: Any) -> None:
-    np.testing.assert_array_equal(scores_of(one, X), scores_of(other, X))
-    assert one.history_ == other.history_
-
-
 def cases() -> list[Any]:
     """Estimators with every loss, and data for them."""
     X, y = numbers()

@@ -13,7 +13,7 @@ from multiclass_tools import PAIRS, first_objective, objective_of
 from radboost import DeepBoostClassifier, TreeOptions
 from reference import losses
 from reference.data import smooth, smooth_classes, tiny, tiny_classes
-from reference.multiclass_boost import Settings
+from reference.deepboost import Settings
 
 
 class SmoothHinge:
@@ -144,18 +144,6 @@ def test_objective_never_rises(
 
 
 @EVERY_PAIR
-@pytest.mark.parametrize("growth", ["layers", "best_first"])
-def test_long_fits_never_rise(pair: tuple[str, str], n_classes: int, growth: str) -> None:
-    X, y = rows(5, n_classes, m=150, noise=0.15)
-    options = TreeOptions(growth=growth, max_leaves=8 if growth == "best_first" else None)
-    for rate in (0.1, 1.0):
-        model = DeepBoostClassifier(
-            150, objective=pair[0], loss=pair[1], learning_rate=rate, complexity_penalty=0.01, tree_options=options
-        )
-        check_descent(model.fit(X, y), Settings(objective=pair[0], loss=pair[1], lam=0.01), X, y)
-
-
-@EVERY_PAIR
 @pytest.mark.parametrize("step", ["closed_form", "line_search"])
 def test_separable_data_without_penalty_stay_finite(pair: tuple[str, str], n_classes: int, step: str) -> None:
     X = np.arange(24.0)[:, None]
@@ -174,32 +162,6 @@ def test_separable_data_without_penalty_stay_finite(pair: tuple[str, str], n_cla
     assert np.all(np.isfinite(model.decision_function(X)))
     assert np.all(np.isfinite(model.predict_proba(X)))
     assert model.score(X, y) == 1.0
-
-
-@EVERY_PAIR
-def test_scores_are_the_weighted_sum_of_answers(pair: tuple[str, str], n_classes: int) -> None:
-    """With several classes exactly: weights are multiples of 2^-20, and a leaf adds its weight to one class or none."""
-    X, y = rows(8, n_classes, m=80, missing=0.1)
-    model: Any = DeepBoostClassifier(25, objective=pair[0], loss=pair[1], complexity_penalty=0.01, l1_penalty=0.001)
-    model.fit(X, y)
-    assert np.all(model.ensemble_.weights != 0)
-    total = np.zeros((80, n_classes if n_classes > 2 else 1))
-    for weight, tree in zip(model.ensemble_.weights, model.ensemble_.hypotheses, strict=True):
-        assert n_classes == 2 or weight * 2**20 == round(weight * 2**20)
-        for row, x in enumerate(X):
-            i = 0
-            while tree.feature[i] >= 0:
-                value = x[tree.feature[i]]
-                left = tree.missing_left[i] if np.isnan(value) else value <= tree.threshold[i]
-                i = tree.left[i] + (0 if left else 1)
-            if n_classes == 2:
-                total[row, 0] += weight * tree.value[i]
-            elif tree.value[i] >= 0:
-                total[row, int(tree.value[i])] += weight
-    if n_classes == 2:
-        np.testing.assert_allclose(total[:, 0], model.decision_function(X), atol=1e-12)
-    else:
-        np.testing.assert_array_equal(total, model.decision_function(X))
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ import numpy as np
 
 from . import deepboost
 from .binning import bin_matrix
+from .deepboost import GRAIN, Settings, direction, projected_closed_form, projected_line_search, slope_along
 from .growth import all_stump_answers, best_stump_edge
 from .losses import LOSSES
 from .multiclass import ABSTAIN, Objective, Sums, make_objective, start, vertex
-from .multiclass_boost import GRAIN, Settings, direction, projected_closed_form, projected_line_search, slope_along
 from .splits import (
     Sample,
     best_split,

@@ -1,13 +1,21 @@
-"""DeepBoost, Figure 2 on objective (4), in float64: all features, best thresholds, all rows."""
+"""Prices, directions and steps of DeepBoost in float64, for two classes and for more.
+
+Deep Boosting, Figure 2 on objective (4); Multi-Class Deep Boosting, section 3.3 on any of (6)-(9).
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import rademacher
+from .multiclass import Objective, Sums
+from .steps import closed_form, golden
+
+GRAIN = 2.0**-20  # steps of several classes are multiples of this, cut towards zero
 
 
 @dataclass(frozen=True)
@@ -24,8 +32,10 @@ class Settings:
     criterion: str = "edge"
     step: str = "closed_form"
     max_bins: int = 255
-    tolerance: float = 1e-9
     cap: float = 16.0
+    objective: str = "sum"
+    growth: str = "layers"
+    max_leaves: int | None = None
 
 
 def complexity(family: str, n_splits: int, m: float, columns: int) -> float:
@@ -51,3 +61,49 @@ def flawless_step(edge: float, price: float, m: float) -> float | None:
     if price == 0 and abs(edge) > 1 - 2e-9:
         return math.copysign(0.5 * math.log(max(4.0, 2 * m)), edge)
     return None
+
+
+def direction(growing: float, shrinking: float, alpha: float, q: float) -> float:
+    """Half of what F' is in units of S/m, signed: negative where the weight grows. q is Lambda m / S.
+
+    For smooth objectives both edges are equal and this is epsilon - 1/2 + q/2, projected at alpha = 0; for Max it is
+    (28): growing has the smaller edge, so at a kink neither side may go down.
+    """
+    if growing > q:
+        return (q - growing) / 2
+    if alpha > 0 and shrinking < q:
+        return (q - shrinking) / 2
+    return 0.0
+
+
+def projected_closed_form(alpha: float, eps: float, q: float, cap: float) -> float:
+    """Figure 1, lines 6-8, in the form of errata 29."""
+    eps = min(max(eps, 0.0), 1.0)
+    if (1 - eps) * math.exp(alpha) - eps * math.exp(-alpha) <= q:
+        return -alpha
+    return closed_form(alpha, eps, q, cap)
+
+
+def projected_line_search(
+    objective: Objective, at: Sums, h: np.ndarray, alpha: float, Lambda: float, cap: float
+) -> float:
+    """argmin over eta >= -alpha of F, by golden sections, or the end where the weight is cancelled."""
+
+    def whole(eta: float) -> float:
+        return objective.value(at.moved(eta, h, objective.y)) + Lambda * eta
+
+    eta = golden(whole, -alpha, cap, 80)
+    if objective.name == "max":  # kinks lie on the grid of steps, and a step must not miss one by rounding
+        near = [GRAIN * (round(eta / GRAIN) + k) for k in range(-3, 4)]
+        eta = min((e for e in near if -alpha <= e <= cap), key=whole, default=eta)
+    return -alpha if whole(-alpha) <= whole(eta) else eta
+
+
+def slope_along(objective: Objective, at: Sums, h: np.ndarray) -> Callable[[float], float]:
+    """The derivative of the loss along h, that far from here."""
+
+    def slope(step: float) -> float:
+        there = at.moved(step, h, objective.y)
+        return -objective.edge(there, h) * objective.normaliser(there) / objective.m
+
+    return slope

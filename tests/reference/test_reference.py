@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from reference import baselines, binning, growth, losses, multiclass, splits
-from reference import multiclass_boost as boost
-from reference.audit import audit
 from reference.data import smooth_classes, tiny_classes
 from reference.multiclass import NAMES, Sums, make_objective, vertex
 
@@ -74,21 +70,6 @@ def test_gini_is_the_fall_of_the_weighted_impurity() -> None:
     assert best.score == max(s for _, s in scored) == min(scored)[1]
 
 
-def test_audit_catches_a_wrong_choice_and_a_wrong_step() -> None:
-    X, y = tiny_classes(1, m=14)
-    settings = boost.Settings(rounds=4, objective="sum", loss="logistic", lam=0.003, max_depth=2)
-    run = boost.fit(X, y, settings)
-    hypotheses, complexities = [m.tree for m in run.members], [m.r for m in run.members]
-    check: Callable[..., object] = lambda steps: audit(  # noqa: E731
-        X, y, np.ones(14), settings, steps, hypotheses, complexities, 3, search=True
-    )
-    (t, j, eta), *rest = run.steps
-    check(run.steps)
-    for broken in ([(t, j, eta * 1.001), *rest], [rest[0], *rest[1:]], [(t, j, -eta)]):
-        with pytest.raises(AssertionError):
-            check(broken)
-
-
 # The best answers of both columns are right where they agree. Where they disagree they are wrong with different
 # labels, which costs Max only one of the two: no stump lowers it from 0, though two together do.
 EVEN = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 1, 2, 2])
@@ -110,9 +91,6 @@ def test_a_stuck_point_of_max(X: np.ndarray, y: np.ndarray, loss: str) -> None:
         assert sum(e > -1e-12 for e in edges) == 1  # only the one that abstains everywhere
     both = vertex(X[:, 0], n_classes) + vertex(X[:, 1], n_classes)
     assert objective.value(at.moved(0.1, both, y)) < objective.value(at) - 0.01
-    run = boost.fit(X, y, boost.Settings(rounds=8, objective="max", loss=loss, family="stumps"))
-    assert run.converged
-    assert not run.steps
 
 
 def test_masses_of_the_branching_program_are_those_of_random_walks() -> None:

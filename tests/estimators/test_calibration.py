@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import log_loss
-from sklearn.model_selection import train_test_split
 
 import radboost
 from radboost import (
@@ -195,16 +194,6 @@ def test_rows_that_decide_when_to_stop_decide_how_sure_to_be(estimator, monkeypa
     assert watched.calibration_ == changed(estimator).fit(X, y).calibration_
 
 
-def test_wrong_labels_make_doubt():
-    X, y = table(3000, noise=0.0)
-    rng = np.random.default_rng(0)
-    noisy = np.where(rng.random(3000) < 0.5, rng.integers(0, 2, 3000), y)
-    for estimator in ESTIMATORS:
-        clean, doubtful = (changed(estimator).fit(X, labels).calibration_ for labels in (y, noisy))
-        assert clean.doubt < 0.15
-        assert doubtful.doubt > 0.25
-
-
 @EACH
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_of_right_labels(estimator, n_classes, tmp_path):
@@ -226,22 +215,6 @@ def test_probabilities_of_right_labels(estimator, n_classes, tmp_path):
     assert abs(found.max(axis=1).mean() - right) < 0.6 * abs(unsure - right)
     sure.save(tmp_path / "model")
     np.testing.assert_array_equal(radboost.load(tmp_path / "model").predict_proba(new), found)
-
-
-def test_digits():
-    """Confidence is accuracy, where it was .85 at an accuracy of .96."""
-    X, y = load_digits(return_X_y=True)
-    X, new, y, truth = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
-    options = {"n_rounds": 150, "tree_options": VOTES}
-    gaps, losses = {}, {}
-    for calibration in ("auto", None):
-        model = DeepBoostClassifier(calibration=calibration, **options).fit(X, y)
-        probabilities = model.predict_proba(new)
-        gaps[calibration] = model.score(new, truth) - probabilities.max(axis=1).mean()
-        losses[calibration] = log_loss(truth, probabilities)
-    assert gaps[None] > 0.05
-    assert abs(gaps["auto"]) < 0.015
-    assert losses["auto"] < 0.75 * losses[None]
 
 
 def test_nothing_to_calibrate_by():

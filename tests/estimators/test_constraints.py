@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import radboost
-from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, guarantees
+from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
 from radboost.families import KernelFamily, StumpPairs, Stumps, Trees
 from reference.constraints import groups_of
 from reference.data import smooth_classes
@@ -93,25 +93,6 @@ def test_a_flawless_tree_the_wrong_way_round_gets_no_weight() -> None:
     model = DeepBoostClassifier.paper(10, family="stumps", tree_options=options).fit(X, y)
     assert (model.ensemble_.weights >= 0.0).all()
     assert np.ptp(model.decision_function(X)) == 0.0
-
-
-def test_the_bound_holds_as_it_is() -> None:
-    """A monotone tree is charged what any tree of its size is."""
-    X, y = wavy(3, m=300, missing=0.0)
-    common: dict[str, Any] = {"n_rounds": 10, "complexity_penalty": 0.01, "max_depth": 2}
-    models = [
-        DeepBoostClassifier(tree_options=TreeOptions(monotonic_constraints=given), **common).fit(X, y)
-        for given in (None, {0: 1})
-    ]
-    by_size = [
-        dict(zip((tree.n_splits for tree in m.ensemble_.hypotheses), m.ensemble_.complexities, strict=True))
-        for m in models
-    ]
-    shared = by_size[0].keys() & by_size[1].keys()
-    assert shared
-    assert all(by_size[0][size] == by_size[1][size] for size in shared)
-    assert models[0].ensemble_.n_families == models[1].ensemble_.n_families
-    assert guarantees.bound(models[1], X, y).total > 0.0
 
 
 def test_the_look_keeps_constraints() -> None:

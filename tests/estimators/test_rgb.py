@@ -192,13 +192,6 @@ def test_quantiles_are_quantiles() -> None:
         np.testing.assert_allclose(np.mean(y <= model.predict(X)), level, atol=0.05)
 
 
-def test_the_unit_of_the_target_does_not_matter() -> None:
-    X, y = numbers(13)
-    one, other = (RGBRegressor(10, subsample=1.0).fit(X, unit * y) for unit in (1.0, 1024.0))
-    np.testing.assert_allclose(other.predict(X), 1024.0 * one.predict(X), rtol=1e-12)
-    assert one.history_["family_size"] == other.history_["family_size"]
-
-
 def test_complexity_penalty_chooses_simple_families() -> None:
     X, y = smooth(14, m=400)
     free, dear = (RGBClassifier(20, complexity_penalty=price).fit(X, y) for price in (0.0, 10.0))

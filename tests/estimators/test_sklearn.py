@@ -7,10 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from radboost import (
@@ -112,23 +108,6 @@ def test_init_only_stores(estimator: Any) -> None:
 
 def test_random_state_is_zero_by_default() -> None:
     assert DeepBoostClassifier().random_state == 0
-
-
-def test_tags() -> None:
-    tags = DeepBoostClassifier().__sklearn_tags__()
-    assert tags.input_tags.allow_nan
-    assert tags.input_tags.sparse
-    assert tags.classifier_tags.multi_class
-    assert not tags.non_deterministic
-
-
-def test_grid_search_pipeline_calibration() -> None:
-    X, y = smooth(1)
-    search = GridSearchCV(DeepBoostClassifier(8), {"max_depth": [1, 3], "complexity_penalty": [0.0, 0.05]}, cv=2)
-    assert search.fit(X, y).score(X, y) > 0.6
-    assert cross_val_score(make_pipeline(StandardScaler(), DeepBoostClassifier(8)), X, y, cv=2).mean() > 0.5
-    probability = CalibratedClassifierCV(DeepBoostClassifier(8), cv=2).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
 
 
 def test_families_in_a_list_make_their_own_draws() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from radboost import SparseBoostClassifier, SparseBoostRegressor
+from radboost import SparseBoostClassifier
 from radboost.sparsity import Column, Generator, Kernel, Product, Products, Stump, Stumps, Training, Trees
 
 
@@ -134,15 +134,6 @@ def test_trees() -> None:
     assert model.score(X, y) > 0.75
     assert np.all(np.diff(model.history_["objective"]) < 0)
     assert "tree(" in repr(model.ensemble_)
-
-
-def test_regression_on_products() -> None:
-    rng = np.random.default_rng(8)
-    X = rng.uniform(size=(150, 4))
-    y = 3.0 * X[:, 0] * X[:, 1] - X[:, 2] + 0.05 * rng.normal(size=150)
-    model = SparseBoostRegressor(1e-3, epsilon=0.05, family="products", n_rounds=20).fit(X, y)
-    assert model.score(X, y) > SparseBoostRegressor(1e-3, epsilon=0.05).fit(X, y).score(X, y)
-    assert model.score(X, y) > 0.95
 
 
 @dataclass(frozen=True)

@@ -448,29 +448,3 @@ def test_text_is_refused_where_there_are_no_categories(case: Case) -> None:
         if case.sums_of_floats:
             with pytest.raises(ValueError, match=rf"column 'city'.*{type(case.make()).__name__}.*encode them"):
                 case.make().fit(form, y)
-
-
-@one_of_each()
-def test_targets_and_weights_of_pyarrow(case: Case) -> None:
-    X, y = case.data(18)
-    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
-    plain = case.make().fit(X, y, sample_weight=weights)
-
-    def chunked(values: np.ndarray) -> Any:
-        return pa.chunked_array([pa.array(values[:33]), pa.array(values[33:])])
-
-    for arrow in (pa.array, chunked):
-        targets = pa.table({f"t{k}": arrow(column) for k, column in enumerate(y.T)}) if case.tasks else arrow(y)
-        model = case.make().fit(X, targets, sample_weight=arrow(weights))
-        np.testing.assert_array_equal(scores(model, X), scores(plain, X))
-    if case.takes_names:
-        names = as_names(y, np.array(["bad", "good", "ugly", "worse"]))
-        for labels in (pa.array(names), chunked(names), pa.array(names).dictionary_encode()):
-            model = case.make().fit(X, labels, sample_weight=weights)
-            assert list(model.classes_) == list(np.unique(names))
-            np.testing.assert_array_equal(scores(model, X), scores(plain, X))
-        some_missing = pa.array([None, *names[1:]])
-        # Of chunks of categories NumPy gets some label in the place of a missing one.
-        for labels in (some_missing, pa.chunked_array([some_missing.dictionary_encode()])):
-            with pytest.raises(ValueError, match=r"missing|NaN"):
-                case.make().fit(X, labels)

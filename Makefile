@@ -25,7 +25,7 @@ test: lint ## lint, then every test but those marked slow or browser
 	$(PY) -m pytest -m "not slow and not browser" $(PYTEST_ARGS)
 
 test-all: lint $(VENV)/.heavy $(VENV)/.browser chromium ## lint, then every test, with Flower, Ray, PyTorch, OpenFst and the site
-	$(PY) -m pytest $(PYTEST_ARGS)
+	$(PY) -m pytest --hypothesis-profile=anew $(PYTEST_ARGS)
 
 browser: $(VENV)/.built $(VENV)/.dev $(VENV)/.browser chromium ## open reports in Chromium: the tests marked browser
 	$(PY) -m pytest -m browser $(PYTEST_ARGS)

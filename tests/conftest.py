@@ -1,4 +1,8 @@
-"""Shared fixtures, the mark `native`, and the hypothesis profile: few examples, the same in every run."""
+"""Shared fixtures, the mark `native`, and the profiles of Hypothesis.
+
+`make test` tries ten examples of each property, the same in every run. `make test-all` names the profile `anew`: more
+examples, others every time, and a failure prints the line that repeats it.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "quick",
-    max_examples=int(os.environ.get("RADBOOST_EXAMPLES", "25")),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-settings.load_profile("quick")
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+settings.register_profile("fixed", UNHURRIED, max_examples=10, derandomize=True)
+settings.register_profile("anew", UNHURRIED, max_examples=25, print_blob=True)
+settings.load_profile("fixed")
 
 
 # Files and folders, from here, whose tests never run native code.

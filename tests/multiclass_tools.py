@@ -9,8 +9,8 @@ import numpy as np
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.trees import with_tree_options
 from reference import losses, multiclass
-from reference.multiclass_audit import Audit, audit, predictions
-from reference.multiclass_boost import Settings
+from reference.audit import Audit, audit, predictions
+from reference.deepboost import Settings
 
 # Which losses go with which objective.
 PAIRS = [

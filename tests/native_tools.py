@@ -58,7 +58,7 @@ def growth_sample(data: Any, state: Any, weights: np.ndarray | None = None) -> s
     judged = [int(v) for v in state.edge_weights()]
     mass = [int(v) for v in state.growth_weights()]
     signed = [q if v > 0 else -q for q, v in zip(mass, judged, strict=True)]
-    return splits.Sample(columns, codes, signed, mass, row_weights(data, weights), judged)
+    return splits.sample_of_signs(columns, codes, signed, mass, row_weights(data, weights), judged)
 
 
 def row_weights(data: Any, weights: np.ndarray | None) -> list[float]:

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "radboost"
 
@@ -99,18 +97,18 @@ def imported_parts(path: Path) -> set[str]:
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if part_of(path))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_down(path: Path) -> None:
-    part = part_of(path)
-    assert part in LEVEL, f"{part} has no layer yet: enter it in LAYERS"
-    for other in imported_parts(path) - {part}:
-        if not other:
-            assert part in set().union(*LAYERS[-3:]), (
-                f"{part} imports the package itself: import the module that defines the name"
-            )
-            continue
-        assert LEVEL[other] < LEVEL[part], f"{part} imports {other}, which is not below it"
-        assert other not in UNKNOWN_TO.get(part, set()), f"{part} imports {other}: a search needs only the weights"
+def test_imports_point_down() -> None:
+    for path in FILES:
+        part, name = part_of(path), path.relative_to(PACKAGE)
+        assert part in LEVEL, f"{part} has no layer yet: enter it in LAYERS"
+        for other in imported_parts(path) - {part}:
+            if not other:
+                assert part in set().union(*LAYERS[-3:]), (
+                    f"{name} imports the package itself: import the module that defines the name"
+                )
+                continue
+            assert LEVEL[other] < LEVEL[part], f"{name} imports {other}, which is not below it"
+            assert other not in UNKNOWN_TO.get(part, set()), f"{name} imports {other}: a search needs only the weights"
 
 
 def test_model_files_name_nobody_above_them() -> None:
@@ -143,27 +141,26 @@ UNKNOWN_ROOMS = {
     "linear": {"data", "losses", "members", "rows", "search", "growth", "predict"},
     "automata": {"data", "losses", "members", "rows", "search", "growth", "predict", "linear"},
 }
-SOURCES = pytest.mark.parametrize(
-    "source", sorted(NATIVE.rglob("*.[ch]pp")), ids=lambda path: str(path.relative_to(NATIVE))
-)
+SOURCES = sorted(NATIVE.rglob("*.[ch]pp"))
 
 
-@SOURCES
-def test_native_includes_point_down(source: Path) -> None:
-    room = source.parent.name if source.parent != NATIVE else "bindings"
-    assert room in ROOMS, f"{room} has no place among the native rooms yet: enter it in ROOMS"
-    for included in re.findall(r'#\s*include\s*"([^"]+)"', source.read_text(encoding="utf-8")):
-        assert (NATIVE / included).is_file(), f"{included} is not named from the native folder"
-        other = included.split("/")[0]
-        assert ROOMS.index(other) <= ROOMS.index(room), f"{room} includes {included}, which is not below it"
-        assert other not in UNKNOWN_ROOMS.get(room, set()), f"{room} includes {included}, which it should not know"
+def test_native_includes_point_down() -> None:
+    for source in SOURCES:
+        name = source.relative_to(NATIVE)
+        room = source.parent.name if source.parent != NATIVE else "bindings"
+        assert room in ROOMS, f"{room} has no place among the native rooms yet: enter it in ROOMS"
+        for included in re.findall(r'#\s*include\s*"([^"]+)"', source.read_text(encoding="utf-8")):
+            assert (NATIVE / included).is_file(), f"{name}: {included} is not named from the native folder"
+            other = included.split("/")[0]
+            assert ROOMS.index(other) <= ROOMS.index(room), f"{name} includes {included}, which is not below it"
+            assert other not in UNKNOWN_ROOMS.get(room, set()), f"{name} includes {included}, which it must not know"
 
 
-@SOURCES
-def test_only_the_bindings_know_python(source: Path) -> None:
-    if source.name != "module.cpp" and source.parent.name != "bindings":
-        text = source.read_text(encoding="utf-8")
-        assert not re.search(r"#\s*include\s*[<\"](nanobind/|Python\.h)", text)
+def test_only_the_bindings_know_python() -> None:
+    for source in SOURCES:
+        if source.name != "module.cpp" and source.parent.name != "bindings":
+            text = source.read_text(encoding="utf-8")
+            assert not re.search(r"#\s*include\s*[<\"](nanobind/|Python\.h)", text), source.relative_to(NATIVE)
 
 
 def test_importing_radboost_loads_no_optional_dependency() -> None:

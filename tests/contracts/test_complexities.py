@@ -59,9 +59,9 @@ def test_tiny_samples_have_no_negative_logarithm() -> None:
 
 @pytest.mark.parametrize(("m", "d", "missing"), [(12, 2, 0.0), (40, 3, 0.0), (40, 3, 0.2), (150, 4, 0.0)])
 def test_stump_bound_covers_the_measured_complexity(m: int, d: int, missing: float) -> None:
-    X, y = smooth(m, m=m, d=d, missing=missing)
-    columns, codes = binning.bin_matrix(X)
-    H = np.array(growth.all_stumps(splits.make_sample(columns, codes.tolist(), [1] * m, y.tolist())))
+    X, _ = smooth(m, m=m, d=d, missing=missing)
+    columns, _ = binning.bin_matrix(X)
+    H = growth.all_sign_stumps(X)
     mean, error = rademacher.by_drawing(H, 2000, seed=m)
     questions = d + sum(c.has_missing for c in columns)
     assert mean + 4 * error <= complexity.stumps(m, questions)
@@ -70,12 +70,8 @@ def test_stump_bound_covers_the_measured_complexity(m: int, d: int, missing: flo
 
 def test_stump_pair_bound_covers_the_measured_complexity() -> None:
     m, d = 20, 3
-    X, y = smooth(5, m=m, d=d)
-    columns, codes = binning.bin_matrix(X)
-    by_column = []
-    for j in range(d):
-        one = splits.make_sample(columns[j : j + 1], codes[:, j : j + 1].tolist(), [1] * m, y.tolist())
-        by_column.append(np.array(growth.all_stumps(one)))
+    X, _ = smooth(5, m=m, d=d)
+    by_column = [growth.all_sign_stumps(X[:, [j]]) for j in range(d)]
     best = []
     for signs in np.random.default_rng(0).choice([-1, 1], size=(300, m)):
         largest = 0.0

@@ -109,30 +109,6 @@ def prices(
     return {c.hypothesis().n_splits: c.complexity for c in proposer.propose(0)}
 
 
-def test_complexities_of_the_trees() -> None:
-    X, y = by_class(*smooth(3, m=60, d=4))
-    w = np.random.default_rng(1).integers(1, 4, 60).astype(float)
-    found = prices("trees", X, y, GROWTH[0], w)
-    assert len(found) >= 2
-    for n, r in found.items():
-        assert r == pytest.approx(rademacher.trees(w.sum(), 4, n), rel=1e-12)
-    assert prices("stumps", X, y, GROWTH[0], w) == {1: pytest.approx(rademacher.stumps(w.sum(), 4))}
-    pairs = prices("stump_pairs", X, y, GROWTH[0], w)
-    assert pairs == {
-        1: pytest.approx(rademacher.stumps(w.sum(), 4)),
-        2: pytest.approx(rademacher.stump_pairs(w.sum(), 4)),
-    }
-
-
-def test_a_column_with_missing_values_counts_twice() -> None:
-    X, y = by_class(*smooth(4, m=60, d=4))
-    X[5, 1] = np.nan
-    X[6, 3] = np.nan
-    assert prices("stumps", X, y, GROWTH[0])[1] == pytest.approx(rademacher.stumps(60, 6))
-    for n, r in prices("trees", X, y, GROWTH[0]).items():
-        assert r == pytest.approx(rademacher.trees(60, 6, n))
-
-
 @pytest.mark.parametrize("name", ["stumps", "stump_pairs", "trees"])
 def test_the_constant_of_imbalanced_data_belongs_to_the_first_family(name: str) -> None:
     X, _ = tiny(5, m=40)
@@ -159,20 +135,6 @@ def test_the_steepest_kernel_is_proposed_whatever_its_sign(flip: int) -> None:
     K = np.exp(-0.2 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
     edges = K @ y / 40
     assert candidate.edge == pytest.approx(edges[np.argmax(np.abs(edges))], abs=1e-6)
-
-
-def test_stump_pairs_ask_one_second_question() -> None:
-    X, y = by_class(*smooth(7, m=80, d=4))
-    setting = problem(X, y, GROWTH[0])
-    (family,) = get_families("stump_pairs")
-    proposer = family.start(setting)
-    setting.objective.reweigh()
-    stump, pair = (c.hypothesis() for c in proposer.propose(0))
-    assert (stump.n_splits, stump.n_nodes, stump.depth) == (1, 3, 1)
-    assert (pair.n_splits, pair.n_nodes, pair.depth) == (2, 7, 2)
-    assert pair.feature[1] == pair.feature[2] != pair.feature[0]
-    assert pair.threshold[1] == pair.threshold[2]
-    assert pair.feature[0] == stump.feature[0]
 
 
 def test_kernel_centres_are_drawn_by_content() -> None:

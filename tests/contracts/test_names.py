@@ -137,34 +137,6 @@ def test_few_parameters_and_all_but_the_first_by_name(estimator: Any) -> None:
     assert all(one.kind is inspect.Parameter.KEYWORD_ONLY for one in fit[3:])
 
 
-ELSEWHERE = {
-    "n_estimators": "n_rounds",
-    "max_iter": "n_rounds",
-    "reg_lambda": "complexity_penalty",
-    "max_leaf_nodes": "max_depth|max_leaves|family",
-    "monotone_constraints": "TreeOptions\\(monotonic_constraints",
-    "interaction_cst": "TreeOptions\\(interaction_constraints",
-    "class_weights": "class_weight",
-    "nthread": "n_jobs",
-    "cat_features": "categorical_features",
-    "max_features": "TreeOptions",
-    "eval_set": "X_val=..., y_val=...",
-    "callbacks": "argument of fit",
-    "n_round": "n_rounds",
-}
-
-
-@pytest.mark.parametrize("estimator", [DeepBoostClassifier, RGBClassifier], ids=lambda one: one.__name__)
-@pytest.mark.parametrize("given", ELSEWHERE)
-def test_names_of_other_libraries(estimator: Any, given: str) -> None:
-    with pytest.raises(TypeError, match=f"^{estimator.__name__} has no parameter '{given}'.*({ELSEWHERE[given]})"):
-        estimator(**{given: 1})
-    with pytest.raises(ValueError, match=f"^{estimator.__name__} has no parameter '{given}'.*({ELSEWHERE[given]})"):
-        estimator().set_params(**{given: 1})
-    with pytest.raises(TypeError, match=rf"^{estimator.__name__}\.fit has no argument '{given}z'"):
-        estimator().fit(X, Y, **{f"{given}z": 1})
-
-
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
 def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     scikit_learn = {"get_metadata_routing", "get_params", "set_params", "set_fit_request", "set_score_request"}
@@ -250,15 +222,6 @@ def test_class_weight_equals_the_same_sample_weight(estimator: Any, given: Any) 
     by_class = estimator(class_weight=given, **short).fit(X, Y, w)
     by_row = estimator(**short).fit(X, Y, w * of_class[Y])
     np.testing.assert_array_equal(by_class.decision_function(X), by_row.decision_function(X))
-
-
-def test_balanced_is_that_of_scikit_learn() -> None:
-    from sklearn.utils.class_weight import compute_sample_weight
-
-    from radboost.rows.class_weights import times_class_weight
-
-    labels = np.array(["b", "a", "b", "c", "b"])
-    np.testing.assert_allclose(times_class_weight("balanced", labels, None), compute_sample_weight("balanced", labels))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from radboost._native import HypothesisColumns
 from radboost.losses import get_loss
 from radboost.objectives import OBJECTIVES, Objective, resolve_objective, row_cost
 from radboost.penalties import closed_form_step, on_grid
-from reference import class_objectives as naive
 from reference import losses
+from reference.multiclass import Objective as Naive
+from reference.multiclass import Sums, base_margin, make_objective, row_losses
 
 GRID = 2.0**20
 
@@ -78,17 +79,19 @@ class Rows:
         h[np.flatnonzero(answers >= 0), answers[answers >= 0]] = 1.0
         return slot, h
 
-    def margins_of(self, h: np.ndarray) -> np.ndarray:
-        return np.array([naive.hypothesis_margin(h[i], self.y[i]) for i in range(self.n)])
+    def naive(self, name: str, loss: str) -> Naive:
+        return make_objective(name, naive_loss(loss), self.y, self.w, self.n_classes)
+
+    def at(self) -> Sums:
+        return Sums(self.f, self.s)
 
     def step(self, objective: Objective, slot: int, h: np.ndarray, eta: float) -> None:
         objective.step(self.columns, slot, eta)
         self.f += eta * h
-        self.s += eta * self.margins_of(h)
+        self.s += eta * base_margin(h, self.y)
 
     def loss_at(self, name: str, loss: str, h: np.ndarray, eta: float) -> float:
-        s = self.s + eta * self.margins_of(h)
-        return naive.total_loss(name, naive_loss(loss), self.f + eta * h, self.y, self.w, s) / self.w.sum()
+        return self.naive(name, loss).value(self.at().moved(eta, h, self.y))
 
     def scores(self) -> np.ndarray:
         return self.f[:, 1] - self.f[:, 0] if self.n_classes == 2 else self.f
@@ -105,14 +108,14 @@ def test_rounds(name: str, loss: str, n_classes: int) -> None:
     assert objective.smooth == (n_classes == 2 or name != "max")
     for _ in range(4):
         found = objective.reweigh()
-        S, D = naive.weights(name, naive_loss(loss), rows.f, rows.y, rows.w, rows.s)
+        naive, at = rows.naive(name, loss), rows.at()
         slot, h = rows.add()
         assert found.loss == pytest.approx(rows.loss_at(name, loss, h, 0.0), rel=1e-12)
-        assert found.slope == pytest.approx(S / rows.w.sum(), rel=1e-12)
-        assert found.error == pytest.approx(naive.errors(rows.f, rows.y, rows.w) / rows.w.sum(), rel=1e-12)
+        assert found.slope == pytest.approx(naive.normaliser(at) / naive.m, rel=1e-12)
+        assert found.error == pytest.approx(naive.error(at), rel=1e-12)
         growing, shrinking = objective.edges(rows.columns)
-        assert growing[slot] == pytest.approx(float(np.sum(D.growing * h)), abs=1e-7)
-        assert shrinking[slot] == pytest.approx(float(np.sum(D.shrinking * h)), abs=1e-7)
+        assert growing[slot] == pytest.approx(naive.edge(at, h), abs=1e-7)
+        assert shrinking[slot] == pytest.approx(naive.edge(at, h, shrinking=True), abs=1e-7)
         assert np.array_equal(growing, shrinking) or not objective.smooth
         rows.step(objective, slot, h, 0.375)
 
@@ -170,10 +173,7 @@ def test_losses_of_rows_given_by_their_scores(name: str, loss: str, n_classes: i
         rows.step(objective, *rows.add(), 0.4375)
     found = objective.row_losses(rows.scores(), rows.y)
     stand_in = "max" if name == "maxsum" and n_classes > 2 else name
-    known = [
-        naive.row_value(stand_in, naive_loss(loss), f, y, naive.hypothesis_margin(f, y))
-        for f, y in zip(rows.f, rows.y, strict=True)
-    ]
+    known = row_losses(stand_in, naive_loss(loss), rows.f, base_margin(rows.f, rows.y), rows.y)
     np.testing.assert_allclose(found, known, rtol=1e-12)
     mean = float(np.sum(rows.w * found) / rows.w.sum())
     if stand_in == name:
@@ -265,7 +265,8 @@ def test_probabilities_are_those_that_the_scores_minimise(name: str, loss: str, 
         p = rng.dirichlet(np.full(n_classes, 2.0))
 
         def expected(f: np.ndarray, p: np.ndarray = p) -> float:
-            return naive.expected_loss(name, naive_loss(loss), f, p)
+            each = make_objective(name, naive_loss(loss), np.arange(n_classes), p)
+            return each.value(Sums(np.tile(f, (n_classes, 1)), np.zeros(n_classes)))
 
         best = minimize(expected, np.zeros(n_classes), options={"gtol": 1e-9})
         found = probabilities(name, loss_object(loss), best.x[None, :])

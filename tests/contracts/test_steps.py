@@ -40,13 +40,6 @@ def test_closed_form_is_the_printed_one(eps: float, weight: float, q: float) -> 
     assert closed_form_step(1 - 2 * eps, weight, q, signed=True) == pytest.approx(printed, abs=1e-9)
 
 
-def test_adaboost_step() -> None:
-    for eps in (0.01, 0.25, 0.499, 0.7):
-        assert closed_form_step(1 - 2 * eps, 0.0, 0.0, signed=True) == pytest.approx(
-            0.5 * math.log((1 - eps) / eps), abs=1e-13
-        )
-
-
 def test_infinite_steps_are_capped() -> None:
     assert closed_form_step(1.0, 0.0, 0.0, signed=True) == LARGEST_STEP
     assert closed_form_step(-1.0, 0.0, 0.0, signed=True) == -LARGEST_STEP

@@ -25,8 +25,6 @@ from radboost.distributed import mpi
 
 ESTIMATORS = [
     DeepBoostClassifier(4, complexity_penalty=0.01, random_state=np.random.RandomState(3)),
-    SoftmaxBoostClassifier(3, calibration=None),
-    RGBClassifier(3, calibration=None),
     RGBRegressor(4, early_stopping=2),
 ]
 
@@ -44,12 +42,6 @@ def equal_models() -> None:
         expected = clone(estimator).fit(X, y, weights)
         model = mpi.fit(clone(estimator), own(X), own(y), sample_weight=own(weights))
         assert everything(model)[:-1] == everything(expected)[:-1], estimator
-    sources = np.random.default_rng(5).choice(["a", "b", "c"], 200)
-    ready = MultiSourceBoostClassifier(1).fit(X, y, sources=sources).domain_classifier_
-    several = MultiSourceBoostClassifier(3, domain_classifier=ready)
-    expected = clone(several).fit(X, y, sources=sources)
-    model = mpi.fit(clone(several), own(X), own(y), sources=own(sources))
-    assert everything(model)[:-1] == everything(expected)[:-1]
     seeds = DeepBoostClassifier(3, complexity_penalty=0.01, random_state=None, calibration=None)
     models = MPI.COMM_WORLD.allgather(everything(mpi.fit(seeds, own(X), own(y))))
     assert all(one == models[0] for one in models)

@@ -18,15 +18,10 @@ from sklearn.base import clone
 
 import radboost.distributed as cluster_fits
 from distributed_tools import everything
-from fingerprints import fractions, table, with_categories
+from fingerprints import table, with_categories
 from radboost import (
     Checkpoint,
     DeepBoostClassifier,
-    MultiSourceBoostClassifier,
-    RGBClassifier,
-    RGBRegressor,
-    SoftmaxBoostClassifier,
-    TreeOptions,
 )
 from radboost.distributed import cluster
 
@@ -62,20 +57,6 @@ def spread(client: Any, given: Any, n_parts: int) -> list[Any]:
         given[first : first + 1 + len(given) // n_parts] for first in range(0, len(given), 1 + len(given) // n_parts)
     ]
     return [client.scatter(piece, workers=[workers[k % len(workers)]], hash=False) for k, piece in enumerate(pieces)]
-
-
-def test_two_workers_make_the_model_of_one_machine(client: Any) -> None:
-    X, y = table(1, 160, 5, 3, missing=0.05)
-    expected = clone(DEEP).fit(X, y, fractions(160))
-    given = clone(DEEP)
-    model = cluster_fits.fit(
-        given,
-        *(spread(client, part, 5) for part in (X, y)),
-        sample_weight=spread(client, fractions(160), 5),
-        client=client,
-    )
-    assert model is given
-    assert everything(model) == everything(expected)
 
 
 def test_arrays_and_predictions(client: Any) -> None:
@@ -266,39 +247,6 @@ def test_data_frames(client: Any, frame: Any) -> None:
     assert model.feature_names_in_.tolist() == list("abcdef")
     np.testing.assert_array_equal(cluster_fits.predict_proba(model, rows).compute(), expected.predict_proba(X))
     np.testing.assert_array_equal(cluster_fits.predict(model, rows).compute(), expected.predict(X))
-
-
-ESTIMATORS = {
-    "deep": DeepBoostClassifier(6, complexity_penalty=0.01),
-    "deep, looks": DeepBoostClassifier(4),
-    "paper": DeepBoostClassifier.paper(4, complexity_penalty=0.001, tree_options=TreeOptions(max_bins=16)),
-    "softmax": SoftmaxBoostClassifier(4, calibration=None),
-    "rgb": RGBClassifier(4),
-    "numbers": RGBRegressor(5, early_stopping=2),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_workers", [1, 2, 7])
-def test_any_number_of_workers(n_workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    taking_part = []
-    place = cluster._assign
-    monkeypatch.setattr(cluster, "_assign", lambda *given: taking_part.append(place(*given)) or dict(taking_part[-1]))
-    X, y = table(3, 1300, 4, 3)
-    for client in started(n_workers):
-        for name, estimator in ESTIMATORS.items():
-            targets = y * 1.5 if name == "numbers" else y
-            expected = clone(estimator).fit(X, targets)
-            model = cluster_fits.fit(clone(estimator), spread(client, X, 9), spread(client, targets, 9), client=client)
-            assert everything(model) == everything(expected), name
-        sources = np.random.default_rng(5).choice(["a", "b", "c"], len(y))
-        ready = MultiSourceBoostClassifier(1).fit(X[::3], y[::3], sources=sources[::3]).domain_classifier_
-        several = MultiSourceBoostClassifier(3, domain_classifier=ready)
-        expected = clone(several).fit(X, y, sources=sources)
-        rows, labels, names = (spread(client, given, 9) for given in (X, y, sources))
-        model = cluster_fits.fit(clone(several), rows, labels, sources=names, client=client)
-        assert everything(model)[:-1] == everything(expected)[:-1]
-    assert {len(placed) for placed in taking_part} == {n_workers}
 
 
 def lazily(X: np.ndarray, y: np.ndarray, n_parts: int) -> tuple[list[Any], list[Any]]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -216,26 +213,3 @@ def test_a_quiet_fit_asks_nobody(client: Any, sales: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(progress.ProgressDisplay, "_request", lambda self: pytest.fail("was asked"))
     assert cluster.ProgressDisplay is progress.ProgressDisplay
     cluster_fits.fit(clone(DEEP), str(sales[0]), "bought", columns=["a"], client=client)
-
-
-@pytest.mark.slow
-def test_files_of_a_worker_that_is_killed_are_read_by_the_other(tmp_path: Path) -> None:
-    X, y = table(1, 900, 4, 3, missing=0.05)
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
-    frame.to_parquet(tmp_path / "all.parquet", row_group_size=100)
-    own = DeepBoostClassifier(60, complexity_penalty=0.01, calibration=None)
-    expected = clone(own).fit(frame[list("abcd")], frame["y"])
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local,
-        distributed.Client(local) as client,
-    ):
-        client.wait_for_workers(2, timeout=180)
-        victim = next(iter(client.run(os.getpid).values()))
-        timer = threading.Timer(2.0, os.kill, (victim, signal.SIGKILL))
-        timer.start()
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
-            model = cluster_fits.fit(clone(own), str(tmp_path), "y", client=client)
-        timer.join()
-    assert everything(model) == everything(expected)
-    assert any("goes on after round" in str(one.message) for one in found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -109,20 +108,6 @@ def test_several_targets() -> None:
     check(RGBRegressor(2), X, np.column_stack([y, 100.0 * np.cos(y)]))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["deep", "rgb", "numbers", "softmax"])
-def test_what_auto_stands_for(kind: str) -> None:
-    """Rows for short fits are drawn by content: all workers look at the same ones, and at those of one worker."""
-    estimator = {
-        "deep": DeepBoostClassifier(n_rounds=3),
-        "rgb": RGBClassifier(early_stopping=2),
-        "numbers": RGBRegressor(),
-        "softmax": SoftmaxBoostClassifier(4),
-    }[kind]
-    X, y = table(6, 1200 if kind == "deep" else 300, 3)
-    check(estimator, X, y * 1.0 if kind == "numbers" else y, None, (2,))
-
-
 def test_text_and_categories() -> None:
     with pytest.warns(UserWarning, match="holds text"):
         check(DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None), *words(), fractions(240))
@@ -222,18 +207,6 @@ def test_parts_of_any_type() -> None:
     for model in fit_by_threads(estimator, parts, 3):
         assert everything(model)[0] == everything(expected)[0]
         assert model.classes_.tolist() == [0, 1]
-
-
-def test_a_slow_worker_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    meet = ThreadWorkerCollective.sum
-
-    def late(workers: ThreadWorkerCollective, values: np.ndarray) -> None:
-        if workers._rank == 1:
-            time.sleep(0.003)
-        meet(workers, values)
-
-    monkeypatch.setattr(ThreadWorkerCollective, "sum", late)
-    check(DeepBoostClassifier(2, complexity_penalty=0.01, calibration=None), *TWO)
 
 
 def test_a_worker_with_one_class() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -115,13 +114,6 @@ def test_names_of_rows_are_no_column(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0], "y": [0, 1]}, index=["first", "second"])
     frame.to_parquet(tmp_path / "a.parquet")
     assert parquet_parts(tmp_path, {"y": "y"})[0].features == ("a",)
-
-
-def test_dates_are_refused_as_ever(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"day": [dt.date(2020, 1, 1 + k) for k in range(9)], "y": [0, 1, 0] * 3})
-    (path,) = written(tmp_path, frame, 1)
-    with pytest.raises(ValueError, match="Column 'day' of X holds dates"):
-        fit_files(DEEP, parquet_parts(path, {"y": "y"}), 1)
 
 
 def test_which_files_are_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 
 from radboost import AgnosticClassifier, Mixtures, ModelFileError, load
 from radboost.linear.minimax import on_polytope, on_simplex
+from turns import in_turns
 
 CONVEX = ("cross_entropy", "hinge")
 
@@ -66,9 +67,7 @@ def minimax_by_a_solver(X: np.ndarray, y: np.ndarray, radius: float, vertices: n
     return float(found.fun)
 
 
-@pytest.mark.parametrize("solver", ["descent_ascent", "mirror_prox"])
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("vertices", [None, [[0.8, 0.2], [0.4, 0.6]]])
+@in_turns("solver, seed, vertices", ["descent_ascent", "mirror_prox"], range(4), [None, [[0.8, 0.2], [0.4, 0.6]]])
 def test_the_minimax_value_of_a_convex_solver(solver: str, seed: int, vertices: Any) -> None:
     X, y = noisy(seed)
     least = minimax_by_a_solver(X, y, 10.0, np.eye(2) if vertices is None else np.array(vertices))

@@ -121,17 +121,6 @@ def test_temperatures_need_no_votes():
     assert np.abs(found.apply(softmax, scores) - true).mean() < 0.01
 
 
-def test_weights_are_copies_and_order_does_not_matter():
-    scores, ids, _ = ballots(200, 0)
-    weights = np.random.default_rng(0).integers(1, 4, 200)
-    weighted = fit_calibration(softmax, [judged(scores, ids, weights.astype(float))], 1)
-    repeated = fit_calibration(softmax, [judged(np.repeat(scores, weights, axis=0), np.repeat(ids, weights))], 2)
-    order = np.random.default_rng(1).permutation(200)
-    moved = fit_calibration(softmax, [judged(scores[order], ids[order], weights[order].astype(float))], 1)
-    assert weighted.power > 0.0
-    assert weighted == repeated == moved
-
-
 @pytest.mark.parametrize(
     "given", [POWERFUL, replace(POWERFUL, temperature=30.0, power=8.0), Calibration(0.1, 0.9, 3.0)]
 )
@@ -145,23 +134,6 @@ def test_the_most_probable_class_stays(given):
     np.testing.assert_array_equal(found.argmax(axis=1), scores.argmax(axis=1))
     # A constant for all classes changes nothing.
     np.testing.assert_allclose(given.apply(softmax, scores + 3.0), found, rtol=1e-9)
-
-
-def test_fits_do_not_depend_on_order_threads_and_copies():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 4))
-    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + 0.8 * np.random.default_rng(1).normal(size=150), [-0.5, 0.5])
-    weights, order = 1 + (np.arange(150) % 6 == 0), rng.permutation(150)
-    found = [
-        DeepBoostClassifier(15, tree_options=TreeOptions(leaves="votes"), n_jobs=n_jobs).fit(*given).calibration_
-        for n_jobs, given in (
-            (1, (X, y, weights)),
-            (2, (X[order], y[order], weights[order])),
-            (1, (np.repeat(X, weights, axis=0), np.repeat(y, weights))),
-        )
-    ]
-    assert found[0].power > 0.0
-    assert found[0] == found[1] == found[2]
 
 
 def test_scores_that_are_all_alike():

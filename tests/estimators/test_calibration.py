@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import log_loss
-from sklearn.model_selection import train_test_split
 
 import radboost
 from radboost import (
@@ -183,47 +182,6 @@ def test_only_probabilities_change(estimator, n_classes):
 
 
 @EACH
-def test_order_threads_and_copies_do_not_matter(estimator):
-    X, y = table(150)
-    model = changed(estimator, n_jobs=1).fit(X, y)
-    order = np.random.default_rng(0).permutation(len(y))
-    other = changed(estimator, n_jobs=2).fit(X[order], y[order])
-    assert model.calibration_ == other.calibration_
-    weights = 1 + np.arange(len(y)) % 3
-    weighted = changed(estimator).fit(X, y, sample_weight=weights)
-    repeated = changed(estimator).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    assert weighted.calibration_ == repeated.calibration_
-
-
-@EACH
-def test_files_keep_it(estimator, tmp_path):
-    X, y = table(200)
-    model = changed(estimator).fit(X, y)
-    model.save(tmp_path / "model.rad")
-    loaded = radboost.load(tmp_path / "model.rad")
-    assert loaded.calibration_ == model.calibration_
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    plain = changed(estimator, calibration=None).fit(X, y)
-    plain.save(tmp_path / "plain.rad")
-    assert radboost.load(tmp_path / "plain.rad").calibration_ is None
-
-
-@EACH
-def test_fits_that_go_on_end_with_the_same(estimator, tmp_path):
-    X, y = table(200)
-    rounds = estimator.n_rounds
-    given = {"learning_rate": 0.1}
-    whole = changed(estimator, **given).fit(X, y)
-    longer = changed(estimator, n_rounds=rounds // 2, warm_start=True, **given).fit(X, y)
-    longer.set_params(n_rounds=rounds).fit(X, y)
-    assert longer.calibration_ == whole.calibration_
-    saved = tmp_path / "fit.ckpt"
-    changed(estimator, n_rounds=rounds // 2, **given).fit(X, y, callbacks=[Checkpoint(saved)])
-    resumed = changed(estimator, **given).fit(X, y, resume_from=saved)
-    assert resumed.calibration_ == whole.calibration_
-
-
-@EACH
 def test_rows_that_decide_when_to_stop_decide_how_sure_to_be(estimator, monkeypatch):
     X, y = table(600)
     X_val, y_val = table(300, seed=1)
@@ -234,16 +192,6 @@ def test_rows_that_decide_when_to_stop_decide_how_sure_to_be(estimator, monkeypa
     # Rows that are only watched decide nothing.
     watched = changed(estimator).fit(X, y, X_val=X_val, y_val=y_val)
     assert watched.calibration_ == changed(estimator).fit(X, y).calibration_
-
-
-def test_wrong_labels_make_doubt():
-    X, y = table(3000, noise=0.0)
-    rng = np.random.default_rng(0)
-    noisy = np.where(rng.random(3000) < 0.5, rng.integers(0, 2, 3000), y)
-    for estimator in ESTIMATORS:
-        clean, doubtful = (changed(estimator).fit(X, labels).calibration_ for labels in (y, noisy))
-        assert clean.doubt < 0.15
-        assert doubtful.doubt > 0.25
 
 
 @EACH
@@ -267,22 +215,6 @@ def test_probabilities_of_right_labels(estimator, n_classes, tmp_path):
     assert abs(found.max(axis=1).mean() - right) < 0.6 * abs(unsure - right)
     sure.save(tmp_path / "model")
     np.testing.assert_array_equal(radboost.load(tmp_path / "model").predict_proba(new), found)
-
-
-def test_digits():
-    """Confidence is accuracy, where it was .85 at an accuracy of .96."""
-    X, y = load_digits(return_X_y=True)
-    X, new, y, truth = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
-    options = {"n_rounds": 150, "tree_options": VOTES}
-    gaps, losses = {}, {}
-    for calibration in ("auto", None):
-        model = DeepBoostClassifier(calibration=calibration, **options).fit(X, y)
-        probabilities = model.predict_proba(new)
-        gaps[calibration] = model.score(new, truth) - probabilities.max(axis=1).mean()
-        losses[calibration] = log_loss(truth, probabilities)
-    assert gaps[None] > 0.05
-    assert abs(gaps["auto"]) < 0.015
-    assert losses["auto"] < 0.75 * losses[None]
 
 
 def test_nothing_to_calibrate_by():

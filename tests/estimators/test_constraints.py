@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import radboost
-from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, guarantees
+from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
 from radboost.families import KernelFamily, StumpPairs, Stumps, Trees
 from reference.constraints import groups_of
 from reference.data import smooth_classes
@@ -95,44 +95,11 @@ def test_a_flawless_tree_the_wrong_way_round_gets_no_weight() -> None:
     assert np.ptp(model.decision_function(X)) == 0.0
 
 
-def test_the_bound_holds_as_it_is() -> None:
-    """A monotone tree is charged what any tree of its size is."""
-    X, y = wavy(3, m=300, missing=0.0)
-    common: dict[str, Any] = {"n_rounds": 10, "complexity_penalty": 0.01, "max_depth": 2}
-    models = [
-        DeepBoostClassifier(tree_options=TreeOptions(monotonic_constraints=given), **common).fit(X, y)
-        for given in (None, {0: 1})
-    ]
-    by_size = [
-        dict(zip((tree.n_splits for tree in m.ensemble_.hypotheses), m.ensemble_.complexities, strict=True))
-        for m in models
-    ]
-    shared = by_size[0].keys() & by_size[1].keys()
-    assert shared
-    assert all(by_size[0][size] == by_size[1][size] for size in shared)
-    assert models[0].ensemble_.n_families == models[1].ensemble_.n_families
-    assert guarantees.bound(models[1], X, y).total > 0.0
-
-
 def test_the_look_keeps_constraints() -> None:
     X, y = wavy(3, m=1500)
     options = TreeOptions(monotonic_constraints={0: 1})
     model = DeepBoostClassifier(30, tree_options=options).fit(X, y)
     assert_monotone(model, X, {0: 1})
-
-
-def test_constraints_that_hold_anyway_cost_little() -> None:
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(1000, 3))
-    y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=1000) > 0
-    common: dict[str, Any] = {"n_rounds": 60, "complexity_penalty": 0.003, "max_depth": 3, "learning_rate": 0.3}
-    scores = [
-        DeepBoostClassifier(tree_options=TreeOptions(monotonic_constraints=given), **common)
-        .fit(X[:500], y[:500])
-        .score(X[500:], y[500:])
-        for given in (None, {0: 1, 1: -1})
-    ]
-    assert scores[1] > scores[0] - 0.01
 
 
 def test_what_deepboost_refuses() -> None:

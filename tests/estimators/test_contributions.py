@@ -20,7 +20,6 @@ from radboost import (
     TreeOptions,
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
-from reference import shapley
 
 N_ROWS = 300
 
@@ -85,20 +84,6 @@ def test_they_sum_to_the_scores(name: str) -> None:
     assert leaves.shape == (N_ROWS, model.n_iter_ if in_rounds else len(model.ensemble_))
     trees = model.ensemble_.hypotheses[-leaves.shape[1] :]
     assert all((tree.feature[leaves[:, k]] < 0).all() for k, tree in enumerate(trees))
-
-
-@pytest.mark.parametrize("name", ["deep, two classes", "deep, votes", "gradient, classes", "numbers"])
-def test_by_the_definition(name: str) -> None:
-    """Sums of the Shapley values of trees, by their definition."""
-    X, target = rows()
-    model = fitted(name, X, target)
-    found = model.predict_contributions(X[:3]).reshape(3, -1, 7)
-    for i in range(3):
-        parts = [
-            weight * shapley.recursive(tree, X[i])
-            for weight, tree in zip(model.ensemble_.weights, model.ensemble_.hypotheses, strict=True)
-        ]
-        np.testing.assert_allclose(found[i], sum(parts), rtol=0, atol=1e-12)
 
 
 def test_stumps_show_one_feature_each() -> None:

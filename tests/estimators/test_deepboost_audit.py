@@ -1,4 +1,7 @@
-"""Every step of a fitted model against Figure 2, on data full of ties, extremes and missing values."""
+"""Every step of fitted models against the papers, on data full of ties, extremes and missing values.
+
+Two classes: Deep Boosting, Figure 2. More: Multi-Class Deep Boosting, sections 3.3 and E to H.
+"""
 
 from __future__ import annotations
 
@@ -11,131 +14,164 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from radboost import DeepBoostClassifier, TreeOptions
-from radboost.trees import with_tree_options
-from reference import deepboost
+from multiclass_tools import PAIRS, SMOOTH, check_path, class_ids, like
+from radboost import KernelFamily, TreeOptions
 from reference.audit import audit
-from reference.data import smooth, tiny
-
-
-def fitted(settings: deepboost.Settings, **changes: Any) -> DeepBoostClassifier:
-    return DeepBoostClassifier.paper(
-        **with_tree_options(
-            {
-                "n_rounds": settings.rounds,
-                "loss": settings.loss,
-                "family": settings.family,
-                "max_depth": settings.max_depth,
-                "complexity_penalty": settings.lam,
-                "l1_penalty": settings.beta,
-                "learning_rate": settings.learning_rate,
-                "split_criterion": settings.criterion,
-                "step": settings.step,
-                "tree_options": TreeOptions(max_bins=settings.max_bins),
-                **changes,
-            }
-        )
-    )
-
-
-def check(model: DeepBoostClassifier, settings: deepboost.Settings, X: Any, y: Any, w: Any, search: bool) -> None:
-    ensemble = model.ensemble_
-    objectives = audit(
-        np.asarray(X, dtype=float),
-        np.where(y == model.classes_[1], 1.0, -1.0),
-        w,
-        settings,
-        ensemble.steps.tolist(),
-        ensemble.entered,
-        ensemble.entered_complexities.tolist(),
-        search=search,
-    )
-    taken = [model.history_["objective"][t] for t in ensemble.steps["round"]]
-    np.testing.assert_allclose(taken, objectives, rtol=1e-9, atol=1e-15)
-
+from reference.data import smooth, smooth_classes, tiny, tiny_classes
+from reference.deepboost import Settings
 
 SETTINGS = st.builds(
-    deepboost.Settings,
-    rounds=st.just(7),
-    loss=st.sampled_from(["exponential", "logistic"]),
+    lambda pair, **rest: Settings(objective=pair[0], loss=pair[1], **rest),
+    pair=st.sampled_from(PAIRS),
+    rounds=st.just(6),
     family=st.sampled_from(["stumps", "trees", "trees", "stump_pairs"]),
     max_depth=st.integers(1, 4),
     lam=st.sampled_from([0.0, 0.003, 0.05]),
     beta=st.sampled_from([0.0, 0.001, 0.1]),
     learning_rate=st.sampled_from([1.0, 1.0, 0.3]),
+    criterion=st.sampled_from(["edge", "gini"]),
     step=st.sampled_from(["closed_form", "closed_form", "line_search"]),
+    growth=st.sampled_from(["layers", "best_first"]),
     max_bins=st.sampled_from([3, 255]),
 )
 VALUES = st.sampled_from([0.0, -0.0, 1.0, 2.0, -1.0, 0.5, 1e-300, 5e-324, 1e300, -1e300, 1 + 2**-52, math.nan])
-MATRIX = hnp.arrays(np.float64, st.tuples(st.integers(2, 18), st.integers(1, 4)), elements=VALUES)
+MATRIX = hnp.arrays(np.float64, st.tuples(st.integers(2, 16), st.integers(1, 4)), elements=VALUES)
+WEIGHTS = st.sampled_from(["none", "whole", "real"])
 
 
-FLAWLESS = np.array([[1.0], [0.0], [1.0]])
-
-
-@example(X=FLAWLESS, settings=deepboost.Settings(rounds=4, family="stumps"), seed=0, weights="none")
-@example(X=FLAWLESS, settings=deepboost.Settings(rounds=4, learning_rate=0.3), seed=2, weights="whole")
-@example(X=FLAWLESS, settings=deepboost.Settings(rounds=4, step="line_search", loss="logistic"), seed=0, weights="real")
-@example(X=FLAWLESS, settings=deepboost.Settings(rounds=4, beta=0.1, step="line_search"), seed=0, weights="none")
-@given(X=MATRIX, settings=SETTINGS, seed=st.integers(0, 10**6), weights=st.sampled_from(["none", "whole", "real"]))
-def test_any_values(X: np.ndarray, settings: deepboost.Settings, seed: int, weights: str) -> None:
+def check_any_values(X: np.ndarray, settings: Settings, seed: int, weights: str, n_classes: int) -> None:
+    n_classes = min(n_classes, len(X))
     rng = np.random.default_rng(seed)
-    y = rng.choice([-1, 1], len(X))
-    y[:2] = [1, -1]
+    y = rng.integers(0, n_classes, len(X))
+    y[:n_classes] = np.arange(n_classes)
     w = {"none": np.ones(len(X)), "whole": rng.integers(1, 5, len(X)) * 1.0, "real": rng.random(len(X)) + 0.5}[weights]
-    model = fitted(settings).fit(X, y, sample_weight=None if weights == "none" else w)
-    check(model, settings, X, y, w, search=True)
+    model = like(settings).fit(X, y, sample_weight=None if weights == "none" else w)
+    check_path(model, settings, X, y, w, search=True)
 
 
+FLAWLESS = np.array([[0.0], [1.0], [1.0]])
+EXPONENTIAL = {"rounds": 4, "loss": "exponential"}
+
+
+@example(X=FLAWLESS, settings=Settings(**EXPONENTIAL, family="stumps"), seed=0, weights="none")
+@example(X=FLAWLESS, settings=Settings(**EXPONENTIAL, learning_rate=0.3), seed=2, weights="whole")
+@example(X=FLAWLESS, settings=Settings(rounds=4, step="line_search", loss="logistic"), seed=0, weights="real")
+@example(X=FLAWLESS, settings=Settings(**EXPONENTIAL, beta=0.1, step="line_search"), seed=0, weights="none")
+@given(X=MATRIX, settings=SETTINGS, seed=st.integers(0, 10**6), weights=WEIGHTS)
+def test_any_values_of_two_classes(X: np.ndarray, settings: Settings, seed: int, weights: str) -> None:
+    check_any_values(X, settings, seed, weights, 2)
+
+
+@given(X=MATRIX, settings=SETTINGS, seed=st.integers(0, 10**6), weights=WEIGHTS, n_classes=st.integers(3, 5))
+def test_any_values(X: np.ndarray, settings: Settings, seed: int, weights: str, n_classes: int) -> None:
+    check_any_values(X, settings, seed, weights, n_classes)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_wrong_step_is_noticed(n_classes: int) -> None:
+    X, y = rows(1, n_classes, m=14)
+    settings = Settings(rounds=4, loss="logistic", lam=0.003, max_depth=2)
+    model: Any = like(settings).fit(X, y)
+    ensemble = model.ensemble_
+    (t, j, eta), *rest = ensemble.steps.tolist()
+    data = np.asarray(X, dtype=float), class_ids(model, y), np.ones(14), settings
+    for steps in ([(t, j, eta * 1.001), *rest], rest, [(t, j, -eta)]):
+        with pytest.raises(AssertionError):
+            audit(*data, steps, ensemble.entered, ensemble.entered_complexities, n_classes, search=True)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
 @given(
     seed=st.integers(0, 10**6),
+    pair=st.sampled_from(PAIRS),
     rate=st.sampled_from([0.1, 1.0]),
     subsample=st.sampled_from([0.5, 1.0]),
     thresholds=st.sampled_from(["best", "random"]),
     criterion=st.sampled_from(["edge", "gini"]),
-    loss=st.sampled_from(["exponential", "logistic"]),
     growth=st.sampled_from(["layers", "best_first"]),
 )
 def test_randomised_proposals_take_the_steps_of_the_paper(
-    seed: int, rate: float, subsample: float, thresholds: str, criterion: str, loss: str, growth: str
+    n_classes: int,
+    seed: int,
+    pair: tuple[str, str],
+    rate: float,
+    subsample: float,
+    thresholds: str,
+    criterion: str,
+    growth: str,
 ) -> None:
     """Randomness proposes; price, edge and step are computed on all rows as ever."""
-    X, y = tiny(seed, m=30, missing=0.1) if seed % 2 else smooth(seed, m=30)
-    settings = deepboost.Settings(
-        rounds=15, loss=loss, lam=0.004, beta=0.001, learning_rate=rate, criterion=criterion, max_depth=4
+    X, y = rows(seed, n_classes, m=24, missing=0.1)
+    settings = Settings(
+        rounds=10,
+        objective=pair[0],
+        loss=pair[1],
+        lam=0.004,
+        beta=0.001,
+        learning_rate=rate,
+        criterion=criterion,
+        max_depth=3,
     )
     options = TreeOptions(growth=growth, max_leaves=6 if growth == "best_first" else None)
-    model = fitted(
-        settings,
-        subsample=subsample,
-        thresholds=thresholds,
-        max_features="sqrt",
-        random_state=seed,
-        tree_options=options,
-    ).fit(X, y)
-    check(model, settings, X, y, np.ones(30), search=False)
+    random = {"subsample": subsample, "thresholds": thresholds, "max_features": "sqrt", "random_state": seed}
+    model = like(settings, tree_options=options, **random).fit(X, y)
+    check_path(model, settings, X, y, np.ones(24), search=False)
 
 
-@pytest.mark.parametrize("loss", ["exponential", "logistic"])
-def test_long_fits(loss: str) -> None:
-    """Weights are revised and cancelled on the way: lines 6 and 13 are taken, not only line 9."""
-    X, y = tiny(3, m=25)
-    settings = deepboost.Settings(rounds=150, loss=loss, lam=0.01, beta=0.02, max_depth=2)
-    model = fitted(settings).fit(X, y)
-    check(model, settings, X, y, np.ones(25), search=True)
+def rows(seed: int, n_classes: int, m: int, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with ties for odd seeds, without them for even ones."""
+    if n_classes == 2:
+        return tiny(seed, m=m, missing=missing) if seed % 2 else smooth(seed, m=m)
+    if seed % 2:
+        return tiny_classes(seed, m=m, d=3, missing=missing)
+    return smooth_classes(seed, m=m, n_classes=n_classes)
+
+
+@pytest.mark.parametrize(
+    ("pair", "n_classes", "criterion"),
+    [
+        *((("sum", loss), 2, "edge") for loss in ("exponential", "logistic")),
+        *((pair, 3, criterion) for pair in SMOOTH for criterion in ("edge", "gini")),
+    ],
+)
+def test_long_fits(pair: tuple[str, str], n_classes: int, criterion: str) -> None:
+    """Weights are revised on the way, up and down: members compete by the absolute derivative (errata 31)."""
+    X, y = rows(3, n_classes, m=18)
+    settings = Settings(
+        rounds=80, objective=pair[0], loss=pair[1], lam=0.003, beta=0.01, max_depth=2, criterion=criterion
+    )
+    model = like(settings).fit(X, y)
+    check_path(model, settings, X, y, np.ones(18), search=True)
     steps = model.ensemble_.steps
     assert len(np.unique(steps["hypothesis"])) < len(steps)
 
 
-def test_a_weight_returns_to_zero_and_leaves() -> None:
-    """Line 13: the ensemble forgets a hypothesis whose weight is cancelled."""
-    cancelled = 0
-    for seed in range(12):
-        X, y = tiny(seed, m=20, d=4, levels=3)
-        settings = deepboost.Settings(rounds=80, family="trees", lam=0.01, beta=0.03, max_depth=3)
-        model = fitted(settings).fit(X, y)
-        entered = len(model.ensemble_.entered)
-        cancelled += entered - len(model.ensemble_.weights)
-        assert np.all(model.ensemble_.weights != 0)
-        assert model.history_["n_hypotheses"][-1] == len(model.ensemble_.weights)
+@pytest.mark.parametrize(("n_classes", "beta"), [(2, 0.03), pytest.param(3, 0.05, marks=pytest.mark.slow)])
+def test_weights_shrink_return_to_zero_and_leave(n_classes: int, beta: float) -> None:
+    """Figure 2, line 13: the ensemble forgets a hypothesis whose weight is cancelled."""
+    cancelled = shrunk = 0
+    for seed in range(1, 25, 2):
+        X, y = rows(seed, n_classes, m=20)
+        settings = Settings(rounds=80, objective="sum", lam=0.01, beta=beta, max_depth=3)
+        model = like(settings).fit(X, y)
+        ensemble = model.ensemble_
+        if n_classes > 2:
+            check_path(model, settings, X, y, np.ones(20), search=True)
+            shrunk += int(np.sum(ensemble.steps["eta"] < 0))
+            assert np.all(ensemble.weights > 0)
+        cancelled += len(ensemble.entered) - len(ensemble.weights)
+        assert np.all(ensemble.weights != 0)
+        assert model.history_["n_hypotheses"][-1] == len(ensemble.weights)
+    assert shrunk > 0 or n_classes == 2
     assert cancelled > 0
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_kernels(pair: tuple[str, str], kernel: str) -> None:
+    """x -> K(c, x) for one class and 0 for the others. Scores are rounded to a grid, hence the looser tolerance."""
+    X, y = smooth_classes(4, m=20, d=2)
+    settings = Settings(rounds=8, objective=pair[0], loss=pair[1], family="kernel", lam=0.01, beta=0.001)
+    model: Any = like(settings, family=KernelFamily(kernel=kernel)).fit(X, y)
+    assert len(model.ensemble_.weights) > 0
+    check_path(model, settings, X, y, np.ones(20), search=False, rtol=1e-4)

@@ -51,7 +51,7 @@ FULL_SEARCH = (
     ("more", "per_row"),
     [
         pytest.param(", tree_options=TreeOptions(leaves='votes')", 64, marks=pytest.mark.slow),
-        (FULL_SEARCH, 64),
+        pytest.param(FULL_SEARCH, 64, marks=pytest.mark.slow),
         pytest.param(", subsample=0.5, tree_options=TreeOptions(leaves='votes')", 64, marks=pytest.mark.slow),
         ("", 96),
         pytest.param(", subsample=0.5", 96, marks=pytest.mark.slow),

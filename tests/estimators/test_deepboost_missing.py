@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from radboost import DeepBoostClassifier, TreeOptions
-from radboost.trees import with_tree_options
-from reference import growth
-from reference.data import smooth
+from radboost import DeepBoostClassifier
 
 
 def test_missing_values_that_tell_the_class() -> None:
@@ -46,40 +41,6 @@ def test_heavier_means_the_sum_of_the_weights() -> None:
     for w in (np.where(y == 1, 5.0, 1.0), np.where(y == 1, 2.75, 0.5)):
         model = DeepBoostClassifier.paper(n_rounds=1).fit(X, y, sample_weight=w)
         assert model.predict([[np.nan]])[0] == 1
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"subsample": 0.5, "random_state": 3},
-        {"family": "stump_pairs", "loss": "exponential"},
-        {"tree_options": TreeOptions(max_bins=5, min_leaf_weight=4.0)},
-        {"thresholds": "best", "split_criterion": "edge"},
-    ],
-    ids=str,
-)
-def test_raw_scores_equal_those_of_training(options: dict[str, Any]) -> None:
-    """The history was computed on bins, the scores on raw values; they must agree on every training row."""
-    X, y = smooth(1, m=200, missing=0.1)
-    X[:, 2] = np.round(X[:, 2])
-    model = DeepBoostClassifier(30, complexity_penalty=0.002, **with_tree_options(options)).fit(X, y)
-    scores = model.decision_function(X)
-    price = 0.002 * model.ensemble_.complexities
-    mean = (
-        np.mean(np.logaddexp(0, 1 - y * scores)) / np.log(2)
-        if model.loss == "logistic"
-        else np.mean(np.exp(1 - y * scores))
-    )
-    assert model.history_["objective"][-1] == pytest.approx(
-        mean + np.sum(price * np.abs(model.ensemble_.weights)), rel=1e-12
-    )
-    assert model.history_["train_error"][-1] == pytest.approx(np.mean(y * scores <= 0), abs=1e-12)
-    total = sum(
-        w * np.array(growth.predict(h, X))
-        for w, h in zip(model.ensemble_.weights, model.ensemble_.hypotheses, strict=True)
-    )
-    np.testing.assert_array_equal(scores, total)
 
 
 def test_a_question_about_missing_values_reads_as_one() -> None:

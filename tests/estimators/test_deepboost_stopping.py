@@ -7,14 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from radboost import (
     DeepBoostClassifier,
-    EarlyStopping,
-    RGBClassifier,
-    RGBRegressor,
-    SoftmaxBoostClassifier,
     TreeOptions,
 )
 from radboost.rows.prepare import prepare
@@ -81,20 +76,6 @@ def test_skipped_rounds_are_counted_and_not_fatal() -> None:
     assert np.all(np.diff(model.history_["objective"]) <= 0)
 
 
-def test_early_stopping_with_a_set_of_the_user() -> None:
-    X, y = smooth(5, m=200, noise=0.3)
-    X_val, y_val = smooth(6, m=200, noise=0.3)
-    model = DeepBoostClassifier(400, complexity_penalty=0.0, learning_rate=1.0, early_stopping=8)
-    model.fit(X, y, X_val=X_val, y_val=y_val)
-    assert model.n_iter_ < 400
-    assert "validation" in model.stop_reason_ or "early" in model.stop_reason_
-    errors, losses = model.history_["validation_error"], model.history_["validation_loss"]
-    assert len(errors) == len(losses) == len(model.history_["objective"])
-    assert np.all(np.isfinite(losses))
-    kept = model.decision_function(X_val)
-    assert np.mean(np.where(kept > 0, 1, -1) != y_val) <= errors[0] + 1e-12
-
-
 def test_validation_history_is_the_error_of_the_staged_scores() -> None:
     X, y = smooth(7, m=150)
     X_val, y_val = smooth(8, m=80)
@@ -109,40 +90,6 @@ def test_validation_history_is_the_error_of_the_staged_scores() -> None:
     ):
         assert error == pytest.approx(np.sum(w * (y_val * scores <= 0)) / w.sum(), abs=1e-12)
         assert loss == pytest.approx(np.sum(w * np.logaddexp(0, 1 - y_val * scores)) / w.sum() / math.log(2), rel=1e-12)
-
-
-def test_early_stopping_holds_copies_of_a_row_back_one_by_one() -> None:
-    X, y = smooth(10, m=100)
-    weighted = DeepBoostClassifier(10, early_stopping=np.True_).fit(X, y, np.full(100, 2.0))  # as good as Python's own
-    twice = DeepBoostClassifier(10, early_stopping=True).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
-    assert twice.ensemble_.sample_size == weighted.ensemble_.sample_size == pytest.approx(170, abs=2)
-    assert twice.history_ == weighted.history_
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        DeepBoostClassifier(40, early_stopping=EarlyStopping(4, 0.3), complexity_penalty=0.0),
-        RGBClassifier(40, early_stopping=EarlyStopping(4, 0.3)),
-        RGBRegressor(40, early_stopping=EarlyStopping(4, 0.3)),
-        SoftmaxBoostClassifier(40, early_stopping=EarlyStopping(4, 0.3)),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_rows_held_back_keep_their_weights(model: Any) -> None:
-    """Integer weights are repetition on both sides of the split, whatever the order of the rows."""
-    X, y = smooth(12, m=240, noise=0.3)
-    targets = X[:, 0] + 0.3 * y if isinstance(model, RGBRegressor) else y
-    rng = np.random.default_rng(13)
-    # Few rows carry most of the weight: to weigh others in their place is another problem.
-    copies = rng.permutation(np.where(np.arange(240) % 6 == 0, 9, 1))
-    rows = rng.permutation(np.repeat(np.arange(240), copies))
-    weighted = clone(model).fit(X, targets, sample_weight=copies)
-    written_out = clone(model).fit(X[rows], targets[rows])
-    assert weighted.ensemble_.sample_size == written_out.ensemble_.sample_size < copies.sum()
-    assert weighted.history_ == written_out.history_
-    scores = "predict" if isinstance(model, RGBRegressor) else "decision_function"
-    np.testing.assert_array_equal(getattr(weighted, scores)(X), getattr(written_out, scores)(X))
 
 
 def test_the_loss_of_rows_held_back_is_that_of_their_weights() -> None:

@@ -44,7 +44,11 @@ print("not interrupted")
 
 @pytest.mark.parametrize(
     ("kind", "rounds", "more_classes"),
-    [("SoftmaxBoostClassifier", 300, 2), ("RGBClassifier", 500, 0), ("DeepBoostClassifier", 500, 0)],
+    [
+        ("SoftmaxBoostClassifier", 300, 2),
+        pytest.param("RGBClassifier", 500, 0, marks=pytest.mark.slow),
+        pytest.param("DeepBoostClassifier", 500, 0, marks=pytest.mark.slow),
+    ],
 )
 def test_ctrl_c(kind: str, rounds: int, more_classes: int) -> None:
     script = SCRIPT.format(kind=kind, rounds=rounds, more_classes=more_classes)

@@ -4,11 +4,9 @@ import copy
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import radboost
@@ -121,14 +119,6 @@ def test_models_are_saved_without_pickle(tmp_path, n_classes):
             radboost.load(tmp_path / "damaged.rad")
 
 
-def test_sparse_rows_are_read():
-    X, y = two_kernels(40)
-    X[X < 0.5] = 0.0
-    model = SupervisedKernelProjection(rank=3).fit(X, y)
-    other = SupervisedKernelProjection(rank=3).fit(sparse.csc_matrix(X), y)
-    np.testing.assert_array_equal(other.decision_function(sparse.csr_matrix(X)), model.decision_function(X))
-
-
 def test_kernels_of_ones_own_are_supplied_again(tmp_path):
     X, y = two_kernels(40)
     model = SupervisedKernelProjection(["linear", own_kernel], rank=3).fit(X, y)
@@ -191,30 +181,6 @@ def test_units_of_columns_do_not_matter_unless_told_to():
     as_given = SupervisedKernelProjection(rank=4, standardize=False)
     changed = clone(as_given).fit(X * [9, 1, 1, 1, 1], y).decision_function(X * [9, 1, 1, 1, 1])
     assert np.max(np.abs(changed - as_given.fit(X, y).decision_function(X))) > 0.1
-
-
-def test_kernel_pca_with_the_best_of_ten_mixtures_does_not_reach_it():
-    """Mixtures chosen by cross-validation, with the projection that varies most: what this is not."""
-    rng = np.random.default_rng(3)
-    X, new = rng.normal(size=(100, 10)), rng.normal(size=(600, 10))
-    y, truth = ((np.hypot(rows[:, 0], rows[:, 1]) > 1.1).astype(int) for rows in (X, new))
-    kernels = [NamedKernel("rbf", 0.5, columns=(0, 1)), *(NamedKernel("rbf", 0.5, columns=(k,)) for k in range(2, 10))]
-    best, chosen = -1.0, None
-    for mixture in rng.dirichlet(np.ones(9), 10):
-
-        def mixed(A, B, mixture=mixture):
-            return sum(weight * kernel(A, B) for weight, kernel in zip(mixture, kernels, strict=True))
-
-        pipeline = make_pipeline(KernelPCA(3, kernel="precomputed"), LogisticRegression(C=10.0))
-        value = cross_val_score(pipeline, mixed(X, X), y, cv=5).mean()
-        if value > best:
-            best, chosen = value, mixed
-    pca = make_pipeline(KernelPCA(3, kernel="precomputed"), LogisticRegression(C=10.0)).fit(chosen(X, X), y)
-    by_pca = pca.score(chosen(new, X), truth)
-    model = SupervisedKernelProjection(kernels, rank=3, inverse_sum=1000.0, n_starts=2).fit(X, y)
-    assert model.score(new, truth) > 0.85
-    assert model.score(new, truth) > by_pca + 0.1
-    assert model.mixture_.argmax() == 0
 
 
 @pytest.mark.parametrize(

@@ -306,13 +306,6 @@ def test_choices_are_kept_in_files_and_by_fits_that_go_on(quick, tmp_path):
     np.testing.assert_array_equal(resumed.decision_function(X), model.decision_function(X))
 
 
-def test_words_that_are_no_numbers_are_refused():
-    X, y = table(m=100)
-    for given in ({"n_rounds": "many"}, {"learning_rate": "slow"}, {"n_rounds": 0}):
-        with pytest.raises((TypeError, ValueError), match=next(iter(given))):
-            DeepBoostClassifier(**given).fit(X, y)
-
-
 def test_short_fits_are_not_calibrated(quick, monkeypatch):
     calibrated = []
     monkeypatch.setattr(_calibrated, "fit_calibration", lambda *given: calibrated.append(given) or Calibration())

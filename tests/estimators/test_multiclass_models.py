@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 
 from multiclass_tools import PAIRS
-from radboost import DeepBoostClassifier, KernelFamily, TreeOptions
+from radboost import DeepBoostClassifier, TreeOptions
 from reference import losses, multiclass
 from reference.data import smooth_classes
-
-FAMILIES: dict[str, Any] = {
-    "trees": "trees",
-    "stumps": "stumps",
-    "stump pairs": "stump_pairs",
-    "kernel": "kernel",
-    "laplacian": KernelFamily(kernel="laplacian", n_centres=30),
-    "mixture": ["trees", "kernel"],
-}
-
-
-@pytest.mark.parametrize("family", sorted(FAMILIES))
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_families_learn_three_classes(family: str, pair: tuple[str, str]) -> None:
-    X, y = load_iris(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    model = DeepBoostClassifier(
-        80, family=FAMILIES[family], objective=pair[0], loss=pair[1], learning_rate=0.5, complexity_penalty=0.001
-    ).fit(X[::2], y[::2])
-    # A kernel is for one class only, and MaxSum counts every row that is not of that class against it.
-    assert model.score(X[1::2], y[1::2]) > (0.88 if family in ("trees", "stumps", "stump pairs") else 0.5)
-    assert np.all(model.ensemble_.weights > 0)
-    for hypothesis in model.ensemble_.hypotheses:
-        h = hypothesis.predict(X)
-        assert h.shape == (150, 3)
-        assert np.all((h >= 0) & (h <= 1))
 
 
 @pytest.mark.parametrize("pair", [p for p in PAIRS if p[0] != "maxsum"], ids=" ".join)
@@ -59,21 +30,6 @@ def test_validation_history(pair: tuple[str, str]) -> None:
         assert error == pytest.approx(np.sum(w * (f[rows, y_val] <= rivals.max(axis=1))) / w.sum(), abs=1e-12)
         expected = multiclass.mean_loss(pair[0], losses.LOSSES[pair[1]], f, np.zeros(80), y_val, w)
         assert loss == pytest.approx(expected, rel=1e-9)
-
-
-def test_repr_and_importances() -> None:
-    rng = np.random.default_rng(9)
-    X = rng.normal(size=(200, 5))
-    y = np.digitize(X[:, 2], [-0.5, 0.5])
-    model = DeepBoostClassifier(
-        8, complexity_penalty=0.001, tree_options=TreeOptions(max_features=None, thresholds="best")
-    ).fit(X, y)
-    assert model.feature_importances_.shape == (5,)
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-    assert np.argmax(model.feature_importances_) == 2
-    assert "Ensemble of" in repr(model.ensemble_)
-    stumps = DeepBoostClassifier(3, family="stumps").fit(X, y)
-    assert repr(stumps.ensemble_)
 
 
 @pytest.mark.parametrize("growth", ["layers", "best_first"])

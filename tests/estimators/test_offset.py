@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit, softmax
+from scipy.special import expit
 from sklearn.metrics import r2_score
 
 import radboost
@@ -358,13 +358,6 @@ def test_hashes_tell_offsets_apart() -> None:
     np.testing.assert_array_equal(mixed_in(hashes, np.zeros((5, 3))), hashes)
     one, other = np.array([[1.0, 2.0]] * 5), np.array([[2.0, 1.0]] * 5)
     assert not np.any(mixed_in(hashes, one) == mixed_in(hashes, other))
-
-
-def test_several_classes_are_those_of_the_soft_max() -> None:
-    X, y, offset = rows(16, 4)
-    model = RGBClassifier(5, n_jobs=1, calibration=None).fit(X, y, offset=offset)
-    expected = softmax(model.decision_function(X) + offset, axis=1)
-    np.testing.assert_allclose(model.predict_proba(X, offset), expected)
 
 
 def test_what_is_refused() -> None:

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 from hand_made import fitted, naive_scores, random_ensemble, random_rows
 from radboost import DeepBoostClassifier
@@ -104,27 +103,3 @@ def test_labels_of_many_rows_need_no_scores_of_all(monkeypatch: pytest.MonkeyPat
     labels = model.predict(X)
     assert heights == [10] * 9 + [5]
     np.testing.assert_array_equal(labels, score(X).argmax(axis=1))
-
-
-def test_importances_and_names(model: DeepBoostClassifier) -> None:
-    pd = pytest.importorskip("pandas")
-    np.testing.assert_array_equal(model.feature_importances_, model.ensemble_.feature_importances())
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-    named = fitted(random_ensemble(11, 4, feature_names=["a", "b", "c"]), NAMES)
-    frame = pd.DataFrame(random_rows(2), columns=["a", "b", "c"])
-    assert named.predict_proba(frame).shape == (30, 4)
-    with pytest.raises(ValueError, match="feature names"):
-        named.predict(frame[["c", "b", "a"]])
-    with pytest.raises(ValueError, match="5 features"):
-        model.predict(np.zeros((2, 5)))
-
-
-def test_nothing_before_the_fit() -> None:
-    for method in ("decision_function", "predict", "predict_proba", "predict_log_proba"):
-        with pytest.raises(NotFittedError):
-            getattr(DeepBoostClassifier(), method)([[1.0, 2.0]])
-    for method in ("staged_decision_function", "staged_predict", "staged_predict_proba"):
-        with pytest.raises(NotFittedError):
-            next(getattr(DeepBoostClassifier(), method)([[1.0, 2.0]]))
-    with pytest.raises(NotFittedError):
-        _ = DeepBoostClassifier().feature_importances_

@@ -1,12 +1,9 @@
 """DeepBoost with numbers in its leaves."""
 
-import math
-
 import numpy as np
 import pytest
 
-import radboost
-from radboost import DeepBoostClassifier, MultiSourceBoostClassifier, TreeOptions, guarantees
+from radboost import DeepBoostClassifier, MultiSourceBoostClassifier, TreeOptions
 from radboost.trees.arrays import holds_numbers
 from reference.data import smooth, smooth_classes
 
@@ -50,26 +47,6 @@ def test_nearly_even_leaves_move_less():
     votes = DeepBoostClassifier(60, complexity_penalty=0.003, step="line_search").fit(X, y)
     rated = DeepBoostClassifier(60, complexity_penalty=0.003, tree_options=RATED).fit(X, y)
     assert rated.history_["objective"][-1] < votes.history_["objective"][-1]
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_bounds_and_files_know_them(tmp_path, n_classes):
-    X, y = data(n_classes)
-    model = DeepBoostClassifier(20, complexity_penalty=0.01, tree_options=RATED).fit(X, y)
-    found = guarantees.margins(model, X, y)
-    assert np.all(np.abs(found) <= 1.0)
-    bound = guarantees.bound(model, X, y, rho=0.3)
-    n = max(tree.n_splits for tree in model.ensemble_.hypotheses)
-    shapes = math.log(math.comb(2 * n, n) / (n + 1)) + n * math.log(X.shape[1] * len(X))
-    # As many answers as there are signs, or differences of two classes: docs/theory.md, (7g) and (11f).
-    answers, norm = (2, 1.0) if n_classes == 2 else (7, 2 * math.sqrt(0.5))
-    largest = norm * math.sqrt(2 * (shapes + n * math.log(answers) + math.log(answers - 1)) / len(X))
-    assert bound.complexity <= largest + n_classes * 2.0**-20
-    assert bound.complexity > 0.3 * largest
-    model.save(tmp_path / "model.rad")
-    loaded = radboost.load(tmp_path / "model.rad")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    assert loaded.tree_options == RATED
 
 
 def test_where_they_do_not_go():

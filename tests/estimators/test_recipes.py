@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits
 
 from radboost import DeepBoostClassifier, TreeOptions
 
@@ -60,27 +57,3 @@ def test_parameters_are_those_of_the_algorithm(recipe: tuple[str, bool, str]) ->
     if algorithm in MULTI_CLASS:
         assert model.objective == ("sum" if algorithm == "AdaBoost.MR" else "compsum")
         assert model.tree_options.growth == "best_first"
-
-
-@pytest.mark.parametrize("recipe", RECIPES, ids=ids)
-@pytest.mark.parametrize("family", ["trees", "stumps"])
-def test_descent(recipe: tuple[str, bool, str], family: str) -> None:
-    algorithm, _, text = recipe
-    X, y = (load_digits if algorithm in MULTI_CLASS else load_breast_cancer)(return_X_y=True)
-    model = build(text).set_params(n_rounds=25, family=family, max_depth=3).fit(X, y)
-    objective = np.array(model.history_["objective"])
-    assert np.all(np.diff(objective) < 1e-14)
-    penalty = model.l1_penalty * np.abs(model.ensemble_.weights).sum()
-    assert objective[-1] == pytest.approx(mean_loss(model, X, y) + penalty, rel=1e-10)
-
-
-def mean_loss(model: DeepBoostClassifier, X: Any, y: Any) -> float:
-    """By the definitions: equation (4) of Deep Boosting; (7) and (9) of Multi-Class Deep Boosting."""
-    scores = model.decision_function(X)
-    if scores.ndim == 1:
-        losses = np.exp(1 - np.where(y == 1, scores, -scores))
-        return float(np.mean(losses if model.loss == "exponential" else np.log2(1 + losses)))
-    terms = np.exp(1 - scores[np.arange(len(y)), y][:, None] + scores)
-    terms[np.arange(len(y)), y] = 0.0
-    total = terms.sum(axis=1)
-    return float(np.mean(total if model.objective_ == "sum" else np.log2(1 + total)))

@@ -38,11 +38,6 @@ def scores_of(model: Any, X: Any) -> np.ndarray:
     return model.ensemble_.decision_function(np.asarray(X, dtype=float))
 
 
-def same_model(one: Any, other: Any, X: Any) -> None:
-    np.testing.assert_array_equal(scores_of(one, X), scores_of(other, X))
-    assert one.history_ == other.history_
-
-
 def cases() -> list[Any]:
     """Estimators with every loss, and data for them."""
     X, y = numbers()
@@ -174,29 +169,6 @@ def test_monotone(order: float, thresholds: str, loss: str) -> None:
     assert (np.diff(scores_of(free, rows)) < 0).any()
 
 
-def test_monotone_constraints_by_name_and_what_is_refused() -> None:
-    import pandas as pd
-
-    X, y = numbers(8)
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    by_name = RGBRegressor(4, tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(frame, y)
-    by_list = RGBRegressor(4, tree_options=TreeOptions(monotonic_constraints=[1, 0, 0, 0])).fit(frame, y)
-    same_model(by_name, by_list, X)
-    for wrong, message in (
-        ({"z": 1}, "names the column 'z'"),
-        ([1, 0], "for each of the 4 columns"),
-        ([2, 0, 0, 0], "-1, 0 or 1; got 2"),
-        ("up", "list with -1, 0 or 1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            RGBRegressor(2, tree_options=TreeOptions(monotonic_constraints=wrong)).fit(frame, y)
-    with pytest.raises(ValueError, match="more classes"):
-        RGBClassifier(2, tree_options=TreeOptions(monotonic_constraints=[1, 0, 0, 0, 0])).fit(*smooth_classes(1))
-    frame["a"] = pd.Categorical(np.where(X[:, 0] > 0, "x", "y"))
-    with pytest.raises(ValueError, match="categorical"):
-        RGBRegressor(2, tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(frame, y)
-
-
 def test_probabilities() -> None:
     X, y = smooth(11)
     logistic = RGBClassifier(10, calibration=None).fit(X, y)
@@ -218,13 +190,6 @@ def test_quantiles_are_quantiles() -> None:
     for level in (0.1, 0.5, 0.9):
         model = RGBRegressor(60, loss=QuantileLoss(level), tree_options=TreeOptions(min_leaf_weight=100)).fit(X, y)
         np.testing.assert_allclose(np.mean(y <= model.predict(X)), level, atol=0.05)
-
-
-def test_the_unit_of_the_target_does_not_matter() -> None:
-    X, y = numbers(13)
-    one, other = (RGBRegressor(10, subsample=1.0).fit(X, unit * y) for unit in (1.0, 1024.0))
-    np.testing.assert_allclose(other.predict(X), 1024.0 * one.predict(X), rtol=1e-12)
-    assert one.history_["family_size"] == other.history_["family_size"]
 
 
 def test_complexity_penalty_chooses_simple_families() -> None:
@@ -288,13 +253,6 @@ def test_parameters_that_are_refused(parameters: Any, error: type[Exception], me
     X, y = numbers()
     with pytest.raises(error, match=message):
         RGBRegressor(**{"n_rounds": 2, **parameters}).fit(X, y)
-
-
-def test_targets_that_are_refused() -> None:
-    X, y = numbers()
-    for wrong, message in ((np.where(y > 1, "a", "b"), "numbers"), (np.full(len(y), 1e200), "Rescale")):
-        with pytest.raises(ValueError, match=message):
-            RGBRegressor(2).fit(X, wrong)
 
 
 def test_constant_targets_are_learned_at_once() -> None:

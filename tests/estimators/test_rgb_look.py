@@ -253,16 +253,6 @@ def test_the_best_round_is_that_of_all_thirds(monkeypatch):
     assert held == [100, 100, 100]
 
 
-def test_looks_are_told(quick, capsys):
-    RGBRegressor(verbose=1).fit(*table())
-    told = capsys.readouterr().err
-    assert (
-        "looking at the data: trees of at most 32 splits, random thresholds, complexity penalty 0.3, learning" in told
-    )
-    assert "rate 0.2: held-back loss" in told
-    assert "after 12 rounds" in told
-
-
 def test_early_stopping_has_all_rounds(quick):
     X, y = table(noise=4.0)
     model = RGBRegressor(early_stopping=5).fit(X, y)
@@ -299,10 +289,3 @@ def test_choices_are_kept_in_files_and_by_fits_that_go_on(quick, tmp_path):
     RGBRegressor().fit(X, y, callbacks=[Checkpoint(saved)])
     resumed = RGBRegressor().fit(X, y, resume_from=saved)
     np.testing.assert_array_equal(resumed.predict(X), model.predict(X))
-
-
-def test_words_that_are_no_numbers_are_refused():
-    X, y = table(m=50)
-    for given in ({"n_rounds": "many"}, {"subsample": "half"}, {"n_rounds": 0}, {"subsample": 0.0}):
-        with pytest.raises((TypeError, ValueError), match=next(iter(given))):
-            RGBRegressor(**given).fit(X, y)

@@ -114,14 +114,6 @@ def test_what_there_is_not_cannot_be_asked_for() -> None:
         cross_validate(short(RGBClassifier), X, Y, params={"offset": OFFSET}, cv=HALVES)
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", LABELS, **by_name)
-def test_scores_count_weights_as_copies(kind: Any) -> None:
-    model, copies = short(kind).fit(X, Y), np.repeat(np.arange(72), W.astype(int))
-    np.testing.assert_allclose(model.score(X, Y, sample_weight=W), model.score(X[copies], Y[copies]))
-    assert model.score(X, Y, sample_weight=None) == model.score(X, Y)
-
-
 @pytest.mark.parametrize("kind", CLASSES, **by_name)
 def test_tags(kind: Any) -> None:
     tags = kind().__sklearn_tags__()

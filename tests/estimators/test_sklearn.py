@@ -7,10 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from radboost import (
@@ -38,42 +34,44 @@ from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMME
 from reference.data import smooth
 
 ESTIMATORS = [
-    DeepBoostClassifier(),
     DeepBoostClassifier(20),
     DeepBoostClassifier.paper(n_rounds=10),
-    DeepBoostClassifier(20, family="stump_pairs", loss="exponential", learning_rate=0.5),
     DeepBoostClassifier(10, family=["stumps", "kernel"], step="line_search"),
     DeepBoostClassifier(15, early_stopping=True),
-    DeepBoostClassifier(10, tree_options=TreeOptions(growth="best_first", max_leaves=6, max_bins=16)),
     MultiSourceBoostClassifier(10),
-    MultiSourceBoostClassifier.paper(5, step="decay"),
-    SoftmaxBoostClassifier(30),
-    SoftmaxBoostClassifier.paper(10, samples_per_round="all", step="projection"),
     SoftmaxBoostClassifier(15, early_stopping=True, decision="minimum_cost"),
     RGBClassifier(10),
-    RGBClassifier.paper(10, step="line_search", n_candidates=2),
-    RGBClassifier(15, early_stopping=True, tree_options=TreeOptions(max_features="sqrt")),
     RGBRegressor(10),
-    RGBRegressor(15, loss="absolute", early_stopping=True),
     AdaBoostMHClassifier(10),
     SAMMEClassifier(10),
     MartiBoostClassifier(11),
     AgnosticClassifier(n_rounds=200),
     AgnosticBoostClassifier(10),
-    AgnosticClassifier(("cross_entropy", "hinge"), n_rounds=200, batch_size=30),
     SparseBoostClassifier(),
+    SparseBoostRegressor(),
+    MultiTaskSparseBoostClassifier(),
+    SparseBoostClassifierCV(n_alphas=5, cv=3),
+    SparseBoostRegressorCV(n_alphas=5, cv=3),
+    SupervisedKernelProjection(rank=4, n_starts=1),
+    DeepBoostClassifierCV(DeepBoostClassifier(6), param_grid={"max_depth": [2, 4]}, cv=2),
+]
+OTHERS = [
+    DeepBoostClassifier(),
+    DeepBoostClassifier(20, family="stump_pairs", loss="exponential", learning_rate=0.5),
+    DeepBoostClassifier(10, tree_options=TreeOptions(growth="best_first", max_leaves=6, max_bins=16)),
+    MultiSourceBoostClassifier.paper(5, step="decay"),
+    SoftmaxBoostClassifier(30),
+    SoftmaxBoostClassifier.paper(10, samples_per_round="all", step="projection"),
+    RGBClassifier.paper(10, step="line_search", n_candidates=2),
+    RGBClassifier(15, early_stopping=True, tree_options=TreeOptions(max_features="sqrt")),
+    RGBRegressor(15, loss="absolute", early_stopping=True),
+    AgnosticClassifier(("cross_entropy", "hinge"), n_rounds=200, batch_size=30),
     SparseBoostClassifier(penalty="l1/linf", update="gradboost", tol=1e-3),
     SparseBoostClassifier(family="stumps", features_per_round=4, totally_corrective=False, n_rounds=20),
     SparseBoostClassifier(family="kernel", n_rounds=8),
     SparseBoostClassifier(family="trees", n_rounds=5),
-    SparseBoostRegressor(),
     SparseBoostRegressor(family="products", n_rounds=5),
-    MultiTaskSparseBoostClassifier(),
-    SparseBoostClassifierCV(n_alphas=5, cv=3),
-    SparseBoostRegressorCV(n_alphas=5, cv=3),
     MultiTaskSparseBoostClassifierCV(n_alphas=5, cv=3),
-    SupervisedKernelProjection(rank=4, n_starts=1),
-    DeepBoostClassifierCV(DeepBoostClassifier(6), param_grid={"max_depth": [2, 4]}, cv=2),
     RGBClassifierCV(RGBClassifier(6), param_grid={"subsample": [0.5, 1.0]}, cv=2),
     RGBRegressorCV(RGBRegressor(12), param_grid={"subsample": [0.5, 1.0]}, cv=2),
     SoftmaxBoostClassifierCV(SoftmaxBoostClassifier(5), param_grid={"max_leaves": [4, 8]}, cv=2),
@@ -94,25 +92,13 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        DeepBoostClassifier,
-        RGBClassifier,
-        RGBRegressor,
-        SoftmaxBoostClassifier,
-        SparseBoostClassifier,
-        SparseBoostRegressor,
-        MultiTaskSparseBoostClassifier,
-        SparseBoostClassifierCV,
-        SparseBoostRegressorCV,
-        MultiTaskSparseBoostClassifierCV,
-        SupervisedKernelProjection,
-        DeepBoostClassifierCV,
-        RGBRegressorCV,
-        SoftmaxBoostClassifierCV,
-    ],
-)
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failures)  # type: ignore[untyped-decorator]
+def test_other_settings(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", sorted({type(one) for one in ESTIMATORS + OTHERS}, key=lambda one: one.__name__))
 def test_init_only_stores(estimator: Any) -> None:
     marks = {name: object() for name in inspect.signature(estimator).parameters}
     model = estimator(**marks)
@@ -122,23 +108,6 @@ def test_init_only_stores(estimator: Any) -> None:
 
 def test_random_state_is_zero_by_default() -> None:
     assert DeepBoostClassifier().random_state == 0
-
-
-def test_tags() -> None:
-    tags = DeepBoostClassifier().__sklearn_tags__()
-    assert tags.input_tags.allow_nan
-    assert tags.input_tags.sparse
-    assert tags.classifier_tags.multi_class
-    assert not tags.non_deterministic
-
-
-def test_grid_search_pipeline_calibration() -> None:
-    X, y = smooth(1)
-    search = GridSearchCV(DeepBoostClassifier(8), {"max_depth": [1, 3], "complexity_penalty": [0.0, 0.05]}, cv=2)
-    assert search.fit(X, y).score(X, y) > 0.6
-    assert cross_val_score(make_pipeline(StandardScaler(), DeepBoostClassifier(8)), X, y, cv=2).mean() > 0.5
-    probability = CalibratedClassifierCV(DeepBoostClassifier(8), cv=2).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
 
 
 def test_families_in_a_list_make_their_own_draws() -> None:

@@ -351,21 +351,3 @@ def test_tiny_and_zero_columns_that_do_not_vary_are_left_out() -> None:
     X[:, 1], X[:, 2] = 1e-200, 0.0
     model = SparseBoostClassifier(alpha=0.05).fit(X, X[:, 0] > 0)
     assert model.get_support(indices=True).tolist() == [0]
-
-
-def test_what_is_said_of_rows_and_targets_that_hold_no_numbers() -> None:
-    X = np.random.default_rng(2).normal(size=(20, 2))
-    frame = pd.DataFrame({"a": X[:, 0], "b": ["x"] * 20})
-    with pytest.raises(
-        ValueError, match=r"text, categories or other objects in column 'b'.*SparseBoostClassifier.*encode them first"
-    ):
-        SparseBoostClassifier().fit(frame, X[:, 0] > 0)
-    with pytest.raises(ValueError, match="integer too large"):
-        SparseBoostClassifier().fit([[10**400], [1]] * 10, [0, 1] * 10)
-    with pytest.raises(ValueError, match="For labels a classifier is the right tool"):
-        SparseBoostRegressor().fit(X, ["a"] * 20)
-    with pytest.raises(ValueError, match=r"y goes up to 1e\+200"):
-        SparseBoostRegressor().fit(X, np.full(20, 1e200))
-    fitted = SparseBoostClassifier().fit(X, X[:, 0] > 0)
-    with pytest.raises(ValueError, match="X holds text"):
-        fitted.predict([["x", 1.0]])

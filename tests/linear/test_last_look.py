@@ -116,24 +116,6 @@ def test_columns_that_are_made_dense_together_have_the_same_products() -> None:
     np.testing.assert_array_equal(found, [h.values(rows.toarray()) for h in products])
 
 
-def test_order_copies_and_threads_change_nothing() -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(90, 6))
-    y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=90) > 0).astype(int)
-    settings: dict[str, Any] = {"family": "products", "penalty": "l1", "n_rounds": 6, "tol": 1e-4}
-    weights = rng.integers(1, 4, size=90)
-    one = SparseBoostClassifier(0.1, **settings).fit(X, y, sample_weight=weights)
-    assert Product((0, 1)) in one.ensemble_.hypotheses
-    order = rng.permutation(90)
-    repeated = np.repeat(np.arange(90), weights)
-    for other in (
-        SparseBoostClassifier(0.1, n_jobs=3, **settings).fit(X[order], y[order], sample_weight=weights[order]),
-        SparseBoostClassifier(0.1, **settings).fit(X[repeated], y[repeated]),
-    ):
-        assert repr(other.ensemble_) == repr(one.ensemble_)
-        np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
-
-
 @pytest.mark.parametrize(
     ("family", "reason"),
     [

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from radboost import SparseBoostClassifier, SparseBoostRegressor
-from radboost.sparsity import GENERATORS, Column, Generator, Kernel, Product, Products, Stump, Stumps, Training, Trees
+from radboost import SparseBoostClassifier
+from radboost.sparsity import Column, Generator, Kernel, Product, Products, Stump, Stumps, Training, Trees
 
 
 def rows(seed: int = 0, m: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -134,40 +134,6 @@ def test_trees() -> None:
     assert model.score(X, y) > 0.75
     assert np.all(np.diff(model.history_["objective"]) < 0)
     assert "tree(" in repr(model.ensemble_)
-
-
-def test_regression_on_products() -> None:
-    rng = np.random.default_rng(8)
-    X = rng.uniform(size=(150, 4))
-    y = 3.0 * X[:, 0] * X[:, 1] - X[:, 2] + 0.05 * rng.normal(size=150)
-    model = SparseBoostRegressor(1e-3, epsilon=0.05, family="products", n_rounds=20).fit(X, y)
-    assert model.score(X, y) > SparseBoostRegressor(1e-3, epsilon=0.05).fit(X, y).score(X, y)
-    assert model.score(X, y) > 0.95
-
-
-@pytest.mark.parametrize("name", sorted(GENERATORS))
-def test_order_threads_and_copies_change_nothing(name: str) -> None:
-    X, y = rows(9, 80)
-    settings: dict[str, Any] = {"family": name, "n_rounds": 4}
-    if name == "trees":
-        settings["features_per_round"] = 1
-    one = _fit(X, y, settings)
-    order = np.random.default_rng(10).permutation(len(X))
-    for other in (
-        _fit(X[order], y[order], {**settings, "n_jobs": 3}),
-        _fit(X, y, settings, sample_weight=np.full(len(X), 2.0)),
-        _fit(np.vstack([X, X]), np.concatenate([y, y]), settings),
-    ):
-        np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
-        assert repr(other.ensemble_) == repr(one.ensemble_)
-
-
-def _fit(X: np.ndarray, y: np.ndarray, settings: dict[str, Any], **more: Any) -> SparseBoostClassifier:
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return SparseBoostClassifier(0.02, **settings).fit(X, y, **more)
 
 
 @dataclass(frozen=True)

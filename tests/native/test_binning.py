@@ -114,20 +114,6 @@ def test_a_stump_finds_a_limit_between_two_frequent_values(seed: int) -> None:
         assert np.array_equal(model.predict(X[:n_held_out]), late[:n_held_out])
 
 
-@pytest.mark.parametrize(
-    "layout",
-    [
-        np.asfortranarray,
-        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
-        lambda X: X[::-1].copy()[::-1],
-        lambda X: X.T.copy().T,
-    ],
-)
-def test_strides(layout: Any) -> None:
-    X = np.random.default_rng(0).integers(0, 9, (40, 3)).astype(float)
-    assert naive_columns(bin_natively(layout(X))) == naive_columns(bin_natively(X))
-
-
 def test_strides_of_weights() -> None:
     """Weights that have to be copied do not make 32-bit numbers of the values."""
     rng = np.random.default_rng(0)

@@ -62,27 +62,3 @@ def test_bins_of_rows_that_are_drawn(kind: str) -> None:
 
     for data in ThreadGroup(3).run(work):
         assert described(data) == expected
-
-
-def test_few_rows_of_which_none_is_drawn() -> None:
-    """40 different rows with so many copies that the draw takes none of them: then all count."""
-    X = np.repeat(np.arange(40.0)[:, None] * 1.7, 3, axis=0)
-    weights = np.tile([1e9, 2e9, 3e9], 40)
-    whole = bin_rows(X, weights, np.arange(len(X)), BINS, 1)
-    assert whole.n_bins()[0] > BINS / 2  # of drawn ones there would be hardly any
-    for data in on_workers(X, weights, 2, None, None):
-        assert described(data) == described(whole)
-
-
-def test_codes_of_workers_are_those_of_all_rows() -> None:
-    X = table(400)
-    whole = bin_rows(X, None, np.arange(400), BINS, 1, {6: 9})
-    codes = whole.codes().reshape(400, -1)
-    halves = [np.arange(150), np.arange(150, 400)]
-
-    def work(rank: int, collective: Any) -> np.ndarray:
-        own = halves[rank]
-        return bin_rows(X[own], None, np.arange(len(own)), BINS, 1, {6: 9}, collective).codes().reshape(len(own), -1)
-
-    for rank, found in enumerate(ThreadGroup(2).run(work)):
-        np.testing.assert_array_equal(found, codes[halves[rank]])

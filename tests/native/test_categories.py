@@ -273,50 +273,6 @@ def test_random_subsets_are_drawn_by_node_column_and_category(
     check_predictions(problem, made, sizes, trees, n_classes)
 
 
-def test_random_subsets_are_never_empty_and_reach_all_there_are() -> None:
-    """Of two categories the only split is found in every draw; of four all seven come up, about equally often."""
-    X = np.repeat([[0.0], [1.0]], 10, axis=0)
-    y = np.repeat([-1, 1], 10)
-    data, state = bin_natively(X, categories=[2]), state_with_weights(y, np.ones(20))
-    for round_number in range(40):
-        _, sizes, edges, _ = grow_natively(data, state, round_number, random_thresholds=True, max_depth=1)
-        assert (sizes, edges) == ([1], [1.0])
-    X = np.repeat([[0.0], [1.0], [2.0], [3.0]], 5, axis=0)
-    data, state = bin_natively(X, categories=[4]), state_with_weights(np.repeat([-1, 1], 10), np.arange(1.0, 21.0))
-    found: dict[frozenset[int], int] = {}
-    for round_number in range(700):
-        tree = grow_natively(data, state, round_number, criterion="gini", random_thresholds=True, max_depth=1)[3][0]
-        left = categories_left(tree, 0)
-        assert left is not None
-        key = left if 0 in left else frozenset(range(4)) - left
-        found[key] = found.get(key, 0) + 1
-    assert len(found) == 7
-    assert min(found.values()) > 60
-
-
-@given(SEEDS, CASES, st.integers(2, 9), st.sampled_from([0.0, 16.0]))
-def test_both_searches_agree(seed: int, case: Any, copies: int, minimum: float) -> None:
-    """Few rows are searched one by one, many through histograms: copies of rows must not change the tree."""
-    criterion, (n_classes, pair) = case
-    once = make_problem(seed, m=40, n_classes=n_classes, pair=pair, criterion=criterion)
-    w = np.full(40, float(copies))
-    X, y = np.repeat(once.X, copies, axis=0), np.repeat(once.y, copies)
-    options: dict[str, Any] = {"criterion": criterion, "max_depth": 3, "minimum_leaf_weight": minimum}
-    found = []
-    for rows, labels, weights in ((once.X, once.y, w), (X, y, None)):
-        data = bin_natively(rows, weights, categories=once.n_categories)
-        if n_classes == 2:
-            D = np.random.default_rng(seed).choice([0.0, 1.0, 2.0, 3.7], 40) + 1e-3
-            D = D if weights is not None else np.repeat(D, copies)
-            state = state_with_weights(np.where(labels > 0, 1, -1), D, weights)
-        else:
-            state = ClassRows(*pair, labels.astype(np.uint16), 3, NO_WEIGHTS if weights is None else weights)
-            state.reweigh(1)
-        _, sizes, edges, trees = grow_natively(data, state, **options)
-        found.append((sizes, edges, asked(trees[-1], data), trees[-1].cover.tolist()))
-    assert found[0] == found[1]
-
-
 @given(SEEDS, st.integers(1, 3), st.booleans())
 def test_subsampled_rows_grow_the_tree(seed: int, depth: int, weighted: bool) -> None:
     """Rows outside the draw may hold categories that no node has seen: they follow the heavier child."""
@@ -327,63 +283,6 @@ def test_subsampled_rows_grow_the_tree(seed: int, depth: int, weighted: bool) ->
     assert asked(trees[-1], problem.data) == grown_by_twin(problem, "edge", depth, 0.0, drawn)
     check_predictions(problem, made, sizes, trees, 2)
     assert np.all(np.diff([0.0, *edges]) >= 0)
-
-
-@given(SEEDS, CASES, st.sampled_from([{}, {"random_thresholds": True}, {"subsample": 0.5, "max_features": 1}]))
-def test_the_order_of_the_rows_does_not_matter(seed: int, case: Any, options: dict[str, Any]) -> None:
-    """Rows of a class may change places; D goes with its row."""
-    criterion, (n_classes, pair) = case
-    problem = make_problem(seed, m=200, n_classes=n_classes, pair=pair, criterion=criterion)
-    rng = np.random.default_rng(seed)
-    shuffled = np.lexsort((rng.random(200), problem.y))
-    D = rng.choice([0.0, 1.0, 2.5], 200) + 0.01
-    found = []
-    for order in (np.arange(200), shuffled):
-        data = bin_natively(problem.X[order], categories=problem.n_categories)
-        if n_classes == 2:
-            state = state_with_weights(np.where(problem.y > 0, 1, -1), D[order])
-        else:
-            state = ClassRows(*pair, problem.y.astype(np.uint16), n_classes, NO_WEIGHTS)
-            state.reweigh(1)
-        _, sizes, edges, trees = grow_natively(data, state, 3, criterion=criterion, **options)
-        found.append((sizes, edges, asked(trees[-1], data)))
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"criterion": "gini"},
-        {"subsample": 0.5},
-        {"random_thresholds": True, "max_features": 2},
-        {"growth": "best_first", "max_leaves": 20},
-        {"minimum_leaf_weight": 50.0, "criterion": "gini"},
-        {"growth": "stump_pair", "max_depth": 2},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_threads_do_not_matter(options: dict[str, Any], n_classes: int) -> None:
-    rng = np.random.default_rng(4)
-    m, n_categories = 40_000, [255, -1, 30, 4]
-    X = np.column_stack([rng.integers(0, q, m) if q > 0 else rng.normal(size=m) for q in n_categories]).astype(float)
-    y = ((X[:, 0] * 7 % 11 > 5).astype(int) + (X[:, 2] % 3 == 1) * (n_classes - 2) + (rng.random(m) < 0.2)) % n_classes
-    X[rng.random(X.shape) < 0.01] = np.nan
-    order = np.argsort(y, kind="stable")
-    X, y = X[order], y[order]
-    first = None
-    for n_threads in (1, 2, 5):
-        data = bin_natively(X, None, 255, n_threads, n_categories)
-        if n_classes == 2:
-            state = state_with_weights(np.where(y > 0, 1, -1), np.random.default_rng(5).random(m))
-        else:
-            state = ClassRows("compsum", "logistic", y.astype(np.uint16), n_classes, NO_WEIGHTS)
-            state.reweigh(n_threads)
-        _, sizes, edges, trees = grow_natively(data, state, 7, **{"max_depth": 5, "n_threads": n_threads, **options})
-        found = (sizes, edges, [[a.tolist() for a in vars(t).values()] for t in trees])
-        first = found if first is None else first
-        assert found == first
 
 
 @pytest.mark.parametrize("criterion", ["edge", "gini"])

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from native_rows import ClassRows, MarginRows
 from native_tools import NO_WEIGHTS
 from radboost import _native
-from reference import class_objectives as naive
 from reference import losses
+from reference.multiclass import Objective, Sums, base_margin, make_objective
 
 GRID = 2.0**20
 PAIRS = [
@@ -82,17 +82,18 @@ class Rows:
         h[np.flatnonzero(answers >= 0), answers[answers >= 0]] = 1.0
         return slot, h
 
-    def margins_of(self, h: np.ndarray) -> np.ndarray:
-        return np.array([naive.hypothesis_margin(h[i], self.y[i]) for i in range(self.n)])
+    def naive(self, name: str, loss: str) -> tuple[Objective, Sums]:
+        objective = make_objective(name, losses.LOSSES[loss], self.y, self.counts, self.n_classes)
+        return objective, Sums(self.f, self.s)
 
     def loss_at(self, name: str, loss: str, h: np.ndarray, eta: float) -> float:
-        s = self.s + eta * self.margins_of(h)
-        return naive.total_loss(name, losses.LOSSES[loss], self.f + eta * h, self.y, self.counts, s)
+        objective, at = self.naive(name, loss)
+        return objective.m * objective.value(at.moved(eta, h, self.y))
 
     def step(self, columns: Any, slot: int, state: Any, h: np.ndarray, eta: float) -> None:
         state.step(columns, slot, eta, 1)
         self.f += on_grid(eta * h)
-        self.s += on_grid(eta * self.margins_of(h))
+        self.s += on_grid(eta * base_margin(h, self.y))
 
 
 def gains(state: Any, rows: Rows, shrinking: bool = False) -> np.ndarray:
@@ -112,15 +113,16 @@ def test_everything_a_round_needs(name: str, loss: str, weights: str, n_classes:
         if n_classes == 2 and kind == "abstains":
             continue
         sums = state.reweigh(1)
-        S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
-        total = naive.total_loss(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
-        assert sums.loss == pytest.approx(total, rel=1e-13)
-        assert sums.slope == pytest.approx(S, rel=1e-13)
-        assert sums.error == pytest.approx(naive.errors(rows.f, rows.y, rows.counts), rel=1e-14, abs=1e-14)
+        naive, at = rows.naive(name, loss)
+        assert sums.loss == pytest.approx(naive.m * naive.value(at), rel=1e-13)
+        assert sums.slope == pytest.approx(naive.normaliser(at), rel=1e-13)
+        assert sums.error == pytest.approx(naive.m * naive.error(at), rel=1e-14, abs=1e-14)
         found = gains(state, rows)
-        np.testing.assert_allclose(found * state.edge_unit, D.growing, atol=2e-8)
-        np.testing.assert_allclose(gains(state, rows, True) * state.edge_unit, D.shrinking, atol=2e-8)
-        np.testing.assert_allclose(state.growth_weights() / 2.0**30, D.rows, atol=2e-8)
+        np.testing.assert_allclose(found * state.edge_unit, naive.gradients(at), atol=2e-8)
+        np.testing.assert_allclose(
+            gains(state, rows, True) * state.edge_unit, naive.gradients(at, shrinking=True), atol=2e-8
+        )
+        np.testing.assert_allclose(state.growth_weights() / 2.0**30, naive.row_weights(at), atol=2e-8)
         own = np.take_along_axis(found, rows.y[:, None].astype(int), axis=1)[:, 0]
         assert own.sum() * state.edge_unit == pytest.approx(1.0, rel=1e-15)  # without an error the edge is 1
         if name in ("sum", "compsum"):
@@ -171,31 +173,6 @@ def test_edges(name: str, loss: str, weights: str) -> None:
     np.testing.assert_allclose(found, exact.astype(float) * state.edge_unit / GRID, rtol=1e-15)
 
 
-@pytest.mark.parametrize("kind", ["vertices", "abstains", "values"])
-@pytest.mark.parametrize("weights", ["none", "real"])
-@EVERY
-def test_along_a_line(name: str, loss: str, weights: str, kind: str) -> None:
-    rows = Rows(37, 4, weights, seed=2)
-    state, columns = rows.state(name, loss), rows.columns()
-    for k in range(3):
-        slot, h = rows.add(columns, ("vertices", "values", "abstains")[k])
-        rows.step(columns, slot, state, h, 0.37109375)
-    slot, h = rows.add(columns, kind)
-    state.reweigh(1)
-    for eta in (0.0, 0.3, 1.7, 9.0, -0.2, -3.0):
-        found, derivative = state.along(columns, slot, eta, 1)
-        assert found == pytest.approx(rows.loss_at(name, loss, h, eta), rel=1e-12)
-        assert state.slope_along(columns, slot, eta, 1) == derivative
-        # Max is convex with kinks: its derivative lies between the slopes of two chords.
-        below = (found - rows.loss_at(name, loss, h, eta - 1e-6)) / 1e-6
-        above = (rows.loss_at(name, loss, h, eta + 1e-6) - found) / 1e-6
-        slack = 1e-4 * max(1.0, abs(derivative), found)
-        assert below - slack <= derivative <= above + slack
-    edge = state.edges(columns, False, 1)[slot]
-    S = state.reweigh(1).slope
-    assert state.slope_along(columns, slot, 0.0, 1) == pytest.approx(-S * edge, abs=1e-7 * S)
-
-
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
 def test_max_has_two_derivatives_where_labels_tie(loss: str) -> None:
     rows = Rows(30, 4, "whole", seed=3)
@@ -212,85 +189,6 @@ def test_max_has_two_derivatives_where_labels_tie(loss: str) -> None:
         assert growing <= shrinking
         assert k > 0 or growing < shrinking  # at f = 0 all labels tie
         rows.step(columns, slot, state, h, 0.25)
-
-
-def play(rows: Rows, name: str, loss: str, n_threads: int, answers: np.ndarray, values: np.ndarray) -> list[Any]:
-    """A few rounds; all that the model would keep of them."""
-    state, columns = rows.state(name, loss), rows.columns()
-    kept: list[Any] = []
-    for k, row in enumerate(answers):
-        sums = state.reweigh(n_threads)
-        slot = columns.take_slot()
-        columns.set_answers(slot, np.arange(rows.n, dtype=np.int32), row.astype(np.int32), n_threads)
-        real = columns.add_values(values[k].astype(np.float32), k % rows.n_classes)
-        kept += [sums.loss, sums.slope, sums.error]
-        kept += [*state.edges(columns, False, n_threads), *state.edges(columns, True, n_threads)]
-        kept += state.value_edges(values.astype(np.float32), n_threads).tolist()
-        kept += [*state.along(columns, slot, 0.3, n_threads), *state.along(columns, real, -0.7, n_threads)]
-        labels = (values[k] * 5).astype(np.int32)
-        kept += state.leaf_sums(labels, 6, n_threads).tolist()
-        state.step(columns, slot, 0.625, n_threads)
-        state.step(columns, real, 0.21875, n_threads)
-    state.reweigh(n_threads)
-    return [*kept, state.values(), state.gains(True), state.growth_weights(), state.edge_unit]
-
-
-def same(one: list[Any], other: list[Any]) -> bool:
-    return len(one) == len(other) and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-@EVERY
-def test_any_number_of_threads_gives_the_same_bits(name: str, loss: str) -> None:
-    rows = Rows(30_000, 3, "whole", seed=4)
-    answers = rows.rng.integers(-1, 3, (2, rows.n))
-    values = on_grid(rows.rng.random((2, rows.n)))
-    one = play(rows, name, loss, 1, answers, values)
-    for n_threads in (2, 5):
-        assert same(one, play(rows, name, loss, n_threads, answers, values))
-
-
-@EVERY
-def test_order_within_classes_does_not_matter_and_whole_weights_are_copies(name: str, loss: str) -> None:
-    rows = Rows(300, 5, "whole", seed=5)
-    assert rows.w is not None
-    answers = rows.rng.integers(-1, 5, (3, rows.n))
-    values = on_grid(rows.rng.random((3, rows.n)))
-    kept = play(rows, name, loss, 1, answers, values)
-    for copies in (np.ones(rows.n, dtype=int), rows.w.astype(int)):
-        places = np.repeat(np.arange(rows.n), copies)
-        order = np.lexsort((rows.rng.random(len(places)), rows.y[places]))
-        places = places[order]
-        other = Rows(len(places), 5)
-        other.y, other.w = rows.y[places], None if copies.max() > 1 else rows.w[places]
-        again = play(other, name, loss, 2, answers[:, places], values[:, places])
-        assert same(kept[:-4], again[:-4])
-        assert kept[-1] == again[-1]
-        assert np.array_equal(kept[-4].reshape(-1, 5)[places], again[-4].reshape(-1, 5))
-
-
-@pytest.mark.parametrize("weights", ["none", "whole", "real"])
-@EVERY
-def test_two_classes_are_the_margin(name: str, loss: str, weights: str) -> None:
-    rows = Rows(80, 2, weights, seed=6)
-    state, columns = rows.state(name, loss), rows.columns()
-    margin = MarginRows(2 * rows.y.astype(int) - 1, rows.w, loss)
-    for k in range(6):
-        slot, _ = rows.add(columns, "vertices")
-        ours, theirs = state.reweigh(1), margin.reweigh(1)
-        for what in ("loss", "slope", "error"):
-            assert getattr(ours, what) == pytest.approx(getattr(theirs, what), rel=1e-13, abs=1e-13)
-        np.testing.assert_allclose(state.edges(columns, False, 1), margin.edges(columns, False, 1), atol=1e-8)
-        np.testing.assert_allclose(state.edges(columns, True, 1), margin.edges(columns, False, 1), atol=1e-8)
-        np.testing.assert_allclose(state.growth_weights() / 2**30, margin.growth_weights() / 2**30, atol=2e-9)
-        labels = rows.rng.integers(0, 3, rows.n).astype(np.int32)
-        leaves = state.leaf_sums(labels, 3, 1) * state.edge_unit
-        np.testing.assert_allclose(leaves, margin.leaf_sums(labels, 3, 1) * margin.edge_unit, atol=1e-8)
-        eta = 0.125 * (k + 1)
-        found = state.along(columns, slot, eta, 1)
-        known = margin.along(columns, slot, eta, 1)
-        np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-11)
-        state.step(columns, slot, eta, 1)
-        margin.step(columns, slot, eta, 1)
 
 
 @pytest.mark.parametrize("name", ["sum", "maxsum", "max"])
@@ -328,9 +226,9 @@ def test_three_hundred_classes(name: str, loss: str) -> None:
     for kind in ("vertices", "abstains"):
         slot, h = rows.add(columns, kind)
         sums = state.reweigh(1)
-        S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
-        assert sums.slope == pytest.approx(S, rel=1e-12)
-        assert state.edges(columns, False, 2)[slot] == pytest.approx(float(np.sum(D.growing * h)), abs=1e-6)
+        naive, at = rows.naive(name, loss)
+        assert sums.slope == pytest.approx(naive.normaliser(at), rel=1e-12)
+        assert state.edges(columns, False, 2)[slot] == pytest.approx(naive.edge(at, h), abs=1e-6)
         assert state.along(columns, slot, 0.5, 1)[0] == pytest.approx(rows.loss_at(name, loss, h, 0.5), rel=1e-12)
         rows.step(columns, slot, state, h, 1.5)
         np.testing.assert_array_equal(state.values().reshape(90, 300), rows.f)
@@ -349,15 +247,18 @@ def test_weights_of_all_magnitudes(seed: int) -> None:
         slot, h = rows.add(columns, "vertices")
         rows.step(columns, slot, state, h, float(on_grid(rng.exponential(4))))
     sums = state.reweigh(1)
-    S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
-    assert sums.slope == pytest.approx(S, rel=1e-12)
+    naive, at = rows.naive(name, loss)
+    assert sums.slope == pytest.approx(naive.normaliser(at), rel=1e-12)
+    growing = naive.gradients(at)
     # Integer weights count as copies up to a sum of 2^24; beyond that they are part of the quantised terms.
     copies = bool(np.all(np.floor(rows.counts) == rows.counts)) and rows.counts.sum() < 2.0**24
     times = rows.counts if copies else np.ones(rows.n)
     bits = min(30, 60 - int(np.log2(times.sum())))
-    one = 2.0 ** (2 - bits) * np.max(D.rows / times) * times[:, None]  # what rounding may move, in each row
+    one = (
+        2.0 ** (2 - bits) * np.max(naive.row_weights(at) / times) * times[:, None]
+    )  # what rounding may move, in each row
     found = gains(state, rows) * state.edge_unit
-    assert np.all(np.abs(found - D.growing) <= 1e-12 + rows.n_classes * (one + np.abs(D.growing) * one.sum()))
+    assert np.all(np.abs(found - growing) <= 1e-12 + rows.n_classes * (one + np.abs(growing) * one.sum()))
 
 
 @EVERY

@@ -186,25 +186,6 @@ def test_paths_stay_within_a_group(growth: str, n_threads: int) -> None:
                 assert not groups or any(asked <= set(group) for group in groups)
 
 
-def test_groups_of_all_columns_are_no_constraint() -> None:
-    _, _, data, state, _ = problem(3)
-    for max_features in (0, 2):
-        for random in (False, True):
-            found = []
-            for groups, most in (([], 0), ([[0, 1, 2]], 0), ([], 3)):
-                made = grower(
-                    data,
-                    state,
-                    criterion="gini",
-                    max_features=max_features,
-                    random_thresholds=random,
-                    groups=groups,
-                    most_columns=most,
-                )
-                found.append([paths(made.tree(n)) for n in made.grow(0)[0]])
-            assert found[0] == found[1] == found[2]
-
-
 def test_what_cannot_be_is_refused() -> None:
     _, _, data, state, _ = problem(3)
     for options, message in (

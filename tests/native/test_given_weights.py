@@ -13,7 +13,6 @@ from native_tools import bin_natively, naive_columns
 from radboost import _native
 from radboost.trees import GivenTrees, GrowthSettings, TreeOptions, quantise
 from reference import growth, splits
-from reference import multiclass_growth as class_growth
 from reference.data import smooth, smooth_classes, tiny
 
 SEEDS = st.integers(0, 10**6)
@@ -76,9 +75,9 @@ def test_leaves_of_several_classes_answer_by_plurality(seed: int, leaves: int) -
     mass = [int(v) for v in weights[used]]
     own = [[m if c == k else 0 for k in range(4)] for m, c in zip(mass, y[used], strict=True)]
     kept = [codes[i] for i in used]
-    sample = class_growth.ClassSample(columns, kept, [int(c) for c in y[used]], own, mass, [1.0] * len(used), 4)
-    expected = class_growth.grow_best_first(sample, leaves, 20, "gini")[-1]
-    np.testing.assert_array_equal(trees.answers(tree), class_growth.predict(expected, X))
+    sample = splits.Sample(columns, kept, [int(c) for c in y[used]], own, mass, [1.0] * len(used), 4)
+    expected = growth.grow_best_first(sample, leaves, 20, "gini")[-1]
+    np.testing.assert_array_equal(trees.answers(tree), growth.predict(expected, X))
     np.testing.assert_array_equal(trees.hypothesis(tree).predict(X).argmax(axis=1), trees.answers(tree))
 
 
@@ -99,43 +98,6 @@ def test_answers_on_all_rows(leaves: int, categorical: bool) -> None:
     assert hypothesis.n_splits == leaves - 1
     assert bool(len(hypothesis.category_nodes)) == categorical
     np.testing.assert_array_equal(np.where(trees.answers(tree) == 1, 1, -1), hypothesis.predict(X))
-
-
-@pytest.mark.parametrize("randomly", [False, True])
-def test_neither_threads_nor_order_nor_what_was_grown_before_matter(randomly: bool) -> None:
-    X, _ = smooth(3, m=900, d=7, missing=0.05)
-    problems = [random_problem(seed, len(X), 2) for seed in range(5)]
-    classes = np.array([y for y, _ in problems], dtype=np.uint16)
-    weights = np.array([w for _, w in problems], dtype=np.uint32)
-    order = np.random.default_rng(0).permutation(len(X))
-    settings = {"random_thresholds": randomly, "max_features": 3 if randomly else 0}
-    keys = []
-    for n_threads, rows in [(1, np.arange(len(X))), (2, np.arange(len(X))), (3, order)]:
-        trees = given_trees(bin_natively(np.ascontiguousarray(X[rows])), n_threads=n_threads, **settings)
-        lines = np.ascontiguousarray(classes[:, rows]), np.ascontiguousarray(weights[:, rows])
-        for round_index in (1, 0):  # the second time with used buffers
-            grown = trees.grow(*lines, round_index)
-        keys.append([trees.hypothesis(tree).key() for tree in grown])
-    assert keys[0] == keys[1] == keys[2]
-    if randomly:
-        alone = one_tree(given_trees(bin_natively(X), **settings), classes[0], weights[0])
-        assert trees.hypothesis(alone).key() == keys[0][0]
-        same = given_trees(bin_natively(X), **settings).grow(classes[[0, 0]], weights[[0, 0]], 0)
-        assert trees.hypothesis(same[0]).key() != trees.hypothesis(same[1]).key()
-
-
-def test_copies_count_as_weight() -> None:
-    X, _ = smooth(5, m=300)
-    rng = np.random.default_rng(1)
-    y, D = rng.integers(0, 2, len(X)), rng.random(len(X))
-    copies = rng.integers(1, 5, len(X))
-    repeated = np.repeat(np.arange(len(X)), copies)
-    one = given_trees(bin_natively(X, copies), options={"min_leaf_weight": 7.0})
-    many = given_trees(bin_natively(X[repeated]), options={"min_leaf_weight": 7.0})
-    weighted = one_tree(one, y, quantise(D, copies * 1.0), copies * 1.0)
-    spelt_out = one_tree(many, y[repeated], quantise(D[repeated]))
-    for a, b in zip(one.hypothesis(weighted).arrays, many.hypothesis(spelt_out).arrays, strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])

@@ -228,63 +228,6 @@ def test_projection_of_nothing_and_of_zeros() -> None:
         np.testing.assert_array_equal(_native.project_to_unit_ball(np.zeros(3), np.ones(3), order), np.zeros(3))
 
 
-@given(SEEDS, st.booleans())
-def test_subsamples_and_copies(seed: int, shuffled: bool) -> None:
-    """Rows drawn by content: neither copies nor the order of the rows matter, and leaves are fitted to all rows."""
-    rng = np.random.default_rng(seed)
-    X, y = np.round(rng.normal(size=(200, 4)), 1), rng.normal(size=200)
-    counts = rng.integers(1, 4, 200)
-    rows = np.repeat(np.arange(200), counts)
-    if shuffled:
-        rng.shuffle(rows)
-    trees = []
-    for places, weights in ((np.arange(200), counts.astype(float)), (rows, None)):
-        data = bin_rows(X[places], weights, np.arange(len(places), dtype=np.uint32), 255, 1, {})
-        state = GradientRows("squared", 0.0, 1, y[places], np.zeros(0) if weights is None else weights)
-        state.set(np.zeros(len(places)), 1)
-        grower = grower_of(data, state, subsample=0.5, max_features=2)
-        grower.grow(3, 12)
-        cut = grower.cut(12, 0.7, "2")
-        trees.append((grower.arrays(cut), state.loss, cut.slope))
-        np.testing.assert_allclose(grower.arrays(cut)[5][0], counts.sum())
-    for one, other in zip(trees[0][0], trees[1][0], strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert trees[0][1:] == trees[1][1:]
-
-
-@pytest.mark.parametrize("threads", [2, 5])
-@pytest.mark.parametrize("outputs", [1, 4])
-def test_threads_change_nothing(threads: int, outputs: int) -> None:
-    rng = np.random.default_rng(1)
-    n = 40_000
-    X = rng.normal(size=(n, 6))
-    y = rng.integers(0, outputs, n).astype(float) if outputs > 1 else rng.normal(size=n) * np.exp(3 * X[:, 0])
-    found = []
-    for used in (1, threads):
-        data = bin_rows(X, None, np.arange(n, dtype=np.uint32), 255, used, {})
-        state = GradientRows("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
-        state.set(np.zeros(n * outputs), used)
-        grower = _native.RegressionTrees(
-            data,
-            state.weighting,
-            max_features=0,
-            subsample=0.8,
-            random_thresholds=False,
-            minimum_leaf_weight=5.0,
-            directions=NO_DIRECTIONS,
-            seed=1,
-            n_threads=used,
-        )
-        grower.grow(0, 60)
-        cuts = [grower.cut(size, 0.5, "2") for size in (4, 60)]
-        losses = state.losses_after(grower, cuts, np.array([0.5, 0.25]), used)
-        along = state.along(grower, cuts[1], 0.3, used)
-        state.step(grower, cuts[0], 0.5, used)
-        found.append((*losses, *along, state.loss, state.error, *state.gradients()[:50], *grower.arrays(cuts[1])[4]))
-        assert state.loss == losses[0]
-    assert found[0] == found[1]
-
-
 def test_means_do_not_depend_on_the_order_nor_on_magnitudes_before() -> None:
     rng = np.random.default_rng(2)
     values = rng.normal(size=5000) * 10.0 ** rng.integers(-20, 20, 5000)

@@ -136,22 +136,6 @@ def test_many_rows(seed: int, criterion: str, order: str, minimum: float) -> Non
         assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
 
 
-@given(SEEDS, st.sampled_from(["edge", "gini"]), st.integers(2, 9), st.sampled_from([0.0, 8.0]))
-@example(seed=3685, criterion="gini", copies=8, minimum=0.0)
-def test_both_searches_agree(seed: int, criterion: str, copies: int, minimum: float) -> None:
-    """Few rows are searched one by one, many through histograms: copies of rows must not change the tree."""
-    X, y, D, _, _ = problem(seed, m=40)
-    w = np.full(40, float(copies))
-    options: dict[str, Any] = {"criterion": criterion, "max_depth": 3, "minimum_leaf_weight": minimum}
-    once = grow_natively(bin_natively(X, w), state_with_weights(y, D, w), **options)
-    repeated, labels = np.repeat(X, copies, axis=0), np.repeat(y, copies)
-    often = grow_natively(bin_natively(repeated), state_with_weights(labels, np.repeat(D, copies)), **options)
-    assert once[1:3] == often[1:3]
-    for one, other in zip(once[3], often[3], strict=True):
-        same(one, other)
-        np.testing.assert_array_equal(one.cover, other.cover)
-
-
 def test_with_one_column_both_questions_of_a_pair_are_about_it() -> None:
     X = np.repeat([[0.0], [1.0], [2.0]], 20, axis=0)
     y = np.where(X[:, 0] == 1, -1, 1)
@@ -188,47 +172,6 @@ def test_subsampled_rows_grow_the_tree_and_all_rows_judge_it(seed: int, depth: i
         )
 
 
-def test_subsample_takes_about_its_share_and_copies_together() -> None:
-    """Rows outside the draw do not shape the tree: with every odd code unseen the root never asks about it."""
-    rng = np.random.default_rng(0)
-    X = np.repeat(rng.normal(size=(2000, 2)), 2, axis=0)
-    y = np.repeat(rng.choice([-1, 1], 2000), 2)
-    X, y = by_class(X, y)
-    data = bin_natively(X)
-    state = state_with_weights(y, np.ones(4000))
-    once = bin_natively(X[::2], np.full(2000, 2.0))
-    weighted = state_with_weights(y[::2], np.ones(2000), np.full(2000, 2.0))
-    for round_number in range(5):
-        _, sizes, edges, trees = grow_natively(data, state, round_number, subsample=0.5, max_depth=3)
-        _, sizes_w, edges_w, trees_w = grow_natively(once, weighted, round_number, subsample=0.5, max_depth=3)
-        assert (sizes, edges) == (sizes_w, edges_w)
-        for a, b in zip(trees, trees_w, strict=True):
-            same(a, b)
-            np.testing.assert_array_equal(a.cover, b.cover)
-    different = {grow_natively(data, state, r, subsample=0.5, max_depth=1)[3][0].threshold[0] for r in range(12)}
-    assert len(different) > 1
-
-
-@pytest.mark.parametrize("criterion", ["edge", "gini"])
-def test_random_thresholds_lie_inside_the_node(criterion: str) -> None:
-    X, y = by_class(*smooth(3, m=200, d=3))
-    data = bin_natively(X)
-    state = state_with_weights(y, np.ones(200))
-    roots = []
-    for round_number in range(60):
-        _, _, _, trees = grow_natively(
-            data, state, round_number, criterion=criterion, random_thresholds=True, max_depth=4
-        )
-        for tree in trees:
-            assert set(growth.predict(tree, X)) <= {-1, 1}
-            reached = np.bincount(_leaves(tree, X), minlength=len(tree.feature))
-            assert np.all(reached[tree.feature < 0] > 0)
-        roots.append((int(trees[0].feature[0]), float(trees[0].threshold[0])))
-    assert len(set(roots)) > 20
-    low, high = X.min(axis=0), X.max(axis=0)
-    assert all(low[f] <= t < high[f] for f, t in roots)
-
-
 @given(SEEDS, st.sampled_from(["edge", "gini"]), st.integers(0, 2), st.sampled_from([0.0, 3.0]), st.integers(0, 9))
 def test_random_thresholds_are_drawn_by_node_and_column(
     seed: int, criterion: str, max_features: int, minimum: float, round_number: int
@@ -260,49 +203,6 @@ def test_random_thresholds_are_drawn_by_node_and_column(
         assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
 
 
-def test_random_thresholds_waste_no_draw() -> None:
-    """Two values leave one threshold; with missing values there is one more question."""
-    X = np.repeat([[0.0], [1.0]], 10, axis=0)
-    y = np.repeat([-1, 1], 10)
-    data, state = bin_natively(X), state_with_weights(y, np.ones(20))
-    for round_number in range(40):
-        _, sizes, edges, _ = grow_natively(data, state, round_number, random_thresholds=True, max_depth=1)
-        assert (sizes, edges) == ([1], [1.0])
-    X[5:7] = np.nan
-    data = bin_natively(X)
-    found = {
-        float(grow_natively(data, state, r, random_thresholds=True, max_depth=1)[3][0].threshold[0]) for r in range(40)
-    }
-    assert found == {0.5, np.inf}
-
-
-def test_every_node_makes_draws_of_its_own() -> None:
-    rng = np.random.default_rng(8)
-    X, y = by_class(rng.normal(size=(400, 30)), rng.choice([-1, 1], 400))
-    data, state = bin_natively(X), state_with_weights(y, rng.random(400))
-    for options in ({"max_features": 1}, {"random_thresholds": True, "max_features": 2}):
-        roots, lefts, rights = [], [], []
-        for round_number in range(60):
-            _, sizes, _, trees = grow_natively(data, state, round_number, criterion="gini", max_depth=2, **options)
-            if sizes[-1] == 3:
-                roots.append(int(trees[-1].feature[0]))
-                lefts.append(int(trees[-1].feature[1]))
-                rights.append(int(trees[-1].feature[2]))
-        assert len(roots) > 30
-        for one, other in ((roots, lefts), (lefts, rights), (roots, rights)):
-            assert np.mean(np.array(one) == np.array(other)) < 0.3
-
-
-def _leaves(tree: Any, X: np.ndarray) -> list[int]:
-    out = []
-    for row in X:
-        i = 0
-        while tree.feature[i] >= 0:
-            i = tree.left[i] + (0 if row[tree.feature[i]] <= tree.threshold[i] else 1)
-        out.append(int(i))
-    return out
-
-
 def test_max_features_draws_columns_per_node() -> None:
     rng = np.random.default_rng(1)
     X, y = by_class(rng.normal(size=(300, 20)), rng.choice([-1, 1], 300))
@@ -315,36 +215,6 @@ def test_max_features_draws_columns_per_node() -> None:
         int(f) for r in range(5) for f in grow_natively(data, state, r, max_features=3)[3][-1].feature if f >= 0
     }
     assert len(features) > 5
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"criterion": "gini"},
-        {"subsample": 0.5},
-        {"random_thresholds": True, "max_features": 3},
-        {"growth": "best_first", "max_leaves": 20},
-        {"minimum_leaf_weight": 50.0, "criterion": "gini"},
-        {"growth": "stump_pair", "max_depth": 2},
-    ],
-)
-def test_threads_do_not_matter(options: dict[str, Any]) -> None:
-    X, y = by_class(*smooth(4, m=40_000, d=6, missing=0.01))
-    D = np.random.default_rng(5).random(40_000)
-    first = None
-    for n_threads in (1, 2, 5):
-        data = bin_natively(X, None, 255, n_threads)
-        state = state_with_weights(y, D)
-        made, sizes, edges, trees = grow_natively(data, state, 7, **{"max_depth": 5, "n_threads": n_threads, **options})
-        found = (
-            sizes,
-            edges,
-            [[a.tolist() for a in vars(t).values()] for t in trees],
-            stored_predictions(made, sizes[-1], 40_000),
-        )
-        first = found if first is None else first
-        assert found == first
 
 
 @pytest.mark.parametrize("sizes", [(1025, 1025), (1025, 1088), (2049, 1), (1087, 1087), (3001, 1113)])

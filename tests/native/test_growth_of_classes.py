@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from native_rows import ClassRows
 from native_tools import NO_WEIGHTS, bin_natively, grow_natively, naive_columns
 from radboost import _native
-from reference import growth, multiclass
-from reference import multiclass_growth as trees
+from reference import growth, multiclass, splits
 from reference.data import smooth_classes, tiny_classes
 from reference.losses import LOSSES
 from reference.multiclass import ABSTAIN, Objective, Sums, make_objective, vertex
@@ -61,7 +60,7 @@ class Walk:
         assert np.all(table[:, -1] == 0)
         return table[:, :-1]
 
-    def sample(self, data: Any) -> trees.ClassSample:
+    def sample(self, data: Any) -> splits.Sample:
         columns, codes = naive_columns(data)
         m = len(self.y)
         judged = [[int(v) for v in row] for row in self.gains(False)]
@@ -70,7 +69,7 @@ class Walk:
         # Where the gains follow from labels and row weights, splits are found by the growth weights.
         by_label = [[q if c == own else -q for c in range(self.n_classes)] for q, own in zip(mass, self.y, strict=True)]
         g = by_label if self.objective.name == "maxsum" else judged
-        return trees.ClassSample(columns, codes, self.y.tolist(), g, mass, w.tolist(), self.n_classes, judged)
+        return splits.Sample(columns, codes, self.y.tolist(), g, mass, w.tolist(), self.n_classes, judged)
 
 
 WALKS = st.builds(
@@ -97,47 +96,7 @@ def twin(walk: Walk) -> tuple[Objective, Sums]:
     return walk.objective, walk.at
 
 
-@given(walk=WALKS)
-def test_state(walk: Walk) -> None:
-    """Loss, slope, error, gradients of both sides, growth weights, and the edges of hypotheses."""
-    objective, at = twin(walk)
-    m, C = len(walk.y), walk.n_classes
-    assert walk.sums.loss / objective.m == pytest.approx(objective.value(at), rel=1e-12)
-    assert walk.sums.slope == pytest.approx(objective.normaliser(at), rel=1e-12)
-    assert walk.sums.error / objective.m == pytest.approx(objective.error(at), abs=1e-12)
-    np.testing.assert_array_equal(walk.state.values().reshape(m, C), at.f)
-    total = int(walk.state.growth_weights().astype(np.int64).sum())
-    assert total == pytest.approx(2**30, rel=1e-6)
-    np.testing.assert_allclose(walk.state.growth_weights() / total, objective.row_weights(at), atol=1e-7)
-    for shrinking in (False, True):
-        g = walk.gains(shrinking).astype(float)
-        exact = objective.gradients(at, shrinking)
-        unit = np.abs(g).sum() / np.abs(exact).sum()
-        np.testing.assert_allclose(g / unit, exact, atol=1e-7)
-        if objective.name in ("sum", "compsum"):
-            assert np.all(walk.gains(shrinking).sum(axis=1) == 0)
-        if walk.answers:
-            edges = walk.state.edges(walk.columns, shrinking, 1)
-            expected = [objective.edge(at, vertex(a, C), shrinking) for a in walk.answers]
-            np.testing.assert_allclose(edges, expected, atol=1e-7)
-
-
-@given(walk=WALKS, eta=st.floats(-0.4, 2.0))
-def test_along(walk: Walk, eta: float) -> None:
-    objective, at = twin(walk)
-    if not walk.answers:
-        return
-    h = vertex(walk.answers[0], walk.n_classes)
-    there = at.moved(eta, h, walk.y)
-    loss, slope = walk.state.along(walk.columns, 0, eta, 1)
-    assert loss / objective.m == pytest.approx(objective.value(there), rel=1e-9)
-    S = objective.normaliser(there) / objective.m
-    right, left = -S * objective.edge(there, h), -S * objective.edge(there, h, shrinking=True)
-    assert left - 1e-6 <= slope / objective.m <= right + 1e-6
-    assert walk.state.slope_along(walk.columns, 0, eta, 1) == pytest.approx(slope, rel=1e-9, abs=1e-9)
-
-
-def check(walk: Walk, naive: list[trees.ClassTree], **options: Any) -> None:
+def check(walk: Walk, naive: list[growth.Tree], **options: Any) -> None:
     """Structure, answers, edges and stored answers, all exact."""
     data = bin_natively(walk.X, walk.weights, options.pop("max_bins", 255))
     grown, sizes, edges, found = grow_natively(data, walk.state, **options)
@@ -154,7 +113,7 @@ def check(walk: Walk, naive: list[trees.ClassTree], **options: Any) -> None:
         slot = columns.take_slot()
         grown.store(n, columns, slot)
         stored = columns.predictions(slot).reshape(len(walk.y), walk.n_classes)
-        np.testing.assert_array_equal(stored, vertex(np.array(theirs.train_answer), walk.n_classes))
+        np.testing.assert_array_equal(stored, vertex(np.array(theirs.train_value), walk.n_classes))
         assert edge == pytest.approx(walk.objective.edge(walk.at, stored), abs=1e-6)
 
 
@@ -166,7 +125,7 @@ def check(walk: Walk, naive: list[trees.ClassTree], **options: Any) -> None:
 )
 def test_layers(walk: Walk, criterion: str, depth: int, minimum: float) -> None:
     sample = walk.sample(bin_natively(walk.X, walk.weights))
-    naive = trees.grow_layers(sample, depth, criterion, min_leaf_weight=minimum)
+    naive = growth.grow_layers(sample, depth, criterion, min_leaf_weight=minimum)
     check(walk, naive, criterion=criterion, max_depth=depth, minimum_leaf_weight=minimum)
 
 
@@ -179,7 +138,7 @@ def test_layers(walk: Walk, criterion: str, depth: int, minimum: float) -> None:
 )
 def test_best_first(walk: Walk, criterion: str, leaves: int, depth: int, minimum: float) -> None:
     sample = walk.sample(bin_natively(walk.X, walk.weights))
-    naive = trees.grow_best_first(sample, leaves, depth, criterion, min_leaf_weight=minimum)
+    naive = growth.grow_best_first(sample, leaves, depth, criterion, min_leaf_weight=minimum)
     options = {"growth": "best_first", "max_leaves": leaves, "max_depth": depth, "minimum_leaf_weight": minimum}
     check(walk, naive, criterion=criterion, **options)
 
@@ -187,7 +146,7 @@ def test_best_first(walk: Walk, criterion: str, leaves: int, depth: int, minimum
 @given(walk=WALKS.filter(lambda walk: walk.n_classes > 2))
 def test_stump_pairs(walk: Walk) -> None:
     sample = walk.sample(bin_natively(walk.X, walk.weights))
-    naive = trees.grow_stump_pair(sample)
+    naive = growth.grow_stump_pair(sample)
     data = bin_natively(walk.X, walk.weights)
     _, _, edges, found = grow_natively(data, walk.state, growth="stump_pair", max_depth=2)
     assert len(found) == len(naive)
@@ -207,40 +166,12 @@ def test_many_rows(pair: tuple[str, str], criterion: str, growth_order: str) -> 
     sample = walk.sample(bin_natively(walk.X, walk.weights, 12))
     options: dict[str, Any] = {"criterion": criterion, "max_depth": 3, "max_bins": 12}
     if growth_order == "layers":
-        naive = trees.grow_layers(sample, 3, criterion)
+        naive = growth.grow_layers(sample, 3, criterion)
     else:
-        naive = trees.grow_best_first(sample, 6, 3, criterion)
+        naive = growth.grow_best_first(sample, 6, 3, criterion)
         options |= {"growth": "best_first", "max_leaves": 6}
     for n_threads in (1, 2, 4):
         check(walk, naive, **options, n_threads=n_threads)
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    pair=st.sampled_from(PAIRS),
-    criterion=st.sampled_from(["edge", "gini"]),
-    copies=st.sampled_from([2, 4, 8]),
-    minimum=st.sampled_from([0.0, 0.0, 6.0]),
-)
-def test_both_searches_agree(seed: int, pair: tuple[str, str], criterion: str, copies: int, minimum: float) -> None:
-    """Few rows of a large weight are searched row by row, their copies by histograms: the trees are the same."""
-    X, y = smooth_classes(seed, m=60, d=3, n_classes=3 + seed % 3, noise=0.2)
-    X = np.round(X, seed % 2)
-    X[(y == 0) & (np.random.default_rng(seed).random(60) < 0.4), 1] = np.nan
-    order = np.argsort(y, kind="stable")
-    X, y, n_classes = X[order], y[order], int(y.max()) + 1
-    found = []
-    for rows, labels, weights in (
-        (X, y, np.full(60, float(copies))),
-        (np.repeat(X, copies, axis=0), np.repeat(y, copies), NO_WEIGHTS),
-    ):
-        state = ClassRows(*pair, labels.astype(np.uint16), n_classes, weights)
-        state.reweigh(1)
-        data = bin_natively(rows, weights if len(weights) else None, 12)
-        options = {"criterion": criterion, "max_depth": 4, "minimum_leaf_weight": minimum}
-        _, sizes, edges, grown = grow_natively(data, state, **options)
-        found.append((sizes, edges, [growth.by_path(tree) for tree in grown]))
-    assert found[0] == found[1]
 
 
 def test_abstaining_leaves_are_stored_and_predicted_as_silence() -> None:

@@ -38,14 +38,6 @@ def test_exp_and_log_at_the_ends() -> None:
 
 
 @pytest.mark.parametrize("name", ["exponential", "logistic"])
-def test_loss_kernels_against_numpy(name: str) -> None:
-    u = np.concatenate([np.linspace(-40, 40, 4001), np.linspace(-1e-6, 1e-6, 99), [-700.0, -300.0, 300.0, 700.0]])
-    value, derivative = _native.evaluate_loss(name, u)
-    np.testing.assert_allclose(value, losses.LOSSES[name].value(u), rtol=2e-15)
-    np.testing.assert_allclose(derivative, losses.LOSSES[name].derivative(u), rtol=2e-15)
-
-
-@pytest.mark.parametrize("name", ["exponential", "logistic"])
 def test_loss_kernels_do_not_depend_on_the_length(name: str) -> None:
     """Vector units and remainders must give the same bits."""
     u = np.random.default_rng(0).normal(scale=5, size=67)
@@ -102,22 +94,6 @@ def test_weighted_sum_is_exact_and_order_free() -> None:
     repeated = np.repeat(values, w.astype(int))
     assert row_weights(200, w).sum(values, 1) == row_weights(len(repeated)).sum(repeated, 1)
     assert row_weights(200, w).total == len(repeated)
-
-
-@pytest.mark.parametrize("name", ["exponential", "logistic"])
-def test_line_sums(name: str) -> None:
-    y, w = fresh(40, 3, "real")
-    assert w is not None
-    state = MarginRows(y, w, name)
-    h = np.round(np.random.default_rng(4).uniform(-1, 1, 40) * 2**20) / 2**20
-    columns = _native.HypothesisColumns(40)
-    slot = columns.add_values(h.astype(np.float32))
-    for eta in (-2.0, 0.0, 0.3, 5.0):
-        loss, slope = state.along(columns, slot, eta, 1)
-        assert state.slope_along(columns, slot, eta, 1) == slope
-        u = 1 - y * eta * h
-        assert loss == pytest.approx(np.sum(w * losses.LOSSES[name].value(u)), rel=1e-13)
-        assert slope == pytest.approx(-np.sum(w * y * h * losses.LOSSES[name].derivative(u)), rel=1e-12, abs=1e-12)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40))

@@ -72,62 +72,6 @@ def test_two_classes_need_one_meeting_a_layer_and_eight_bytes_a_bin(rows: Any, c
     assert theory <= sum(length for _, length in met) <= 1.2 * theory
 
 
-@pytest.mark.parametrize("drawn", [0, 2])
-def test_drawn_thresholds_need_a_few_numbers_a_column(rows: Any, drawn: int) -> None:
-    """Where the codes begin and end, and what lies left of the cut: nothing that grows with the bins."""
-    X = rows[1]
-    data, y = sorted_by(np.where(np.sin(3 * X).sum(axis=1) > 0, 1, -1), X)
-
-    def make(own: np.ndarray, collective: Any) -> Any:
-        state = MarginRows(y[own], collective=collective)
-        state.reweigh_from(np.ones(len(own)), np.ones(len(own)), 1)
-        return state
-
-    met, tree = grown(data, make, max_depth=DEPTH, random_thresholds=True, max_features=drawn)
-    divided, layers = searched_nodes(tree[2], DEPTH + 1)
-    assert layers == DEPTH
-    assert len(met) <= 2 + 2 * DEPTH + (
-        DEPTH if drawn else 0
-    )  # nodes whose rows are alike in the drawn columns draw again
-    per_column = 3 + (2 * 2 + 4)
-    asked = (2 * divided + 1) * N_COLUMNS
-    assert sum(length for _, length in met) <= 10 + 2 * (2 * divided + 1) + per_column * asked
-
-
-def test_tables_of_drawn_columns_tell_how_rows_divide(rows: Any) -> None:
-    X = rows[1]
-    data, y = sorted_by(np.where(np.sin(3 * X).sum(axis=1) > 0, 1, -1), X)
-
-    def make(own: np.ndarray, collective: Any) -> Any:
-        state = MarginRows(y[own], collective=collective)
-        state.reweigh_from(np.ones(len(own)), np.ones(len(own)), 1)
-        return state
-
-    met, tree = grown(data, make, max_depth=4, max_features=2)
-    assert searched_nodes(tree[2], 4)[1] == 4
-    assert len(met) == 6  # the root, four layers, the leaves
-
-
-@pytest.mark.parametrize("n_classes", [3, 4])
-def test_classes_share_words(rows: Any, n_classes: int) -> None:
-    X = rows[1]
-    rng = np.random.default_rng(3)
-    found = np.digitize(np.sin(3 * X).sum(axis=1) + 0.5 * rng.normal(size=N_ROWS), [-1.0, 0.5, 1.5][: n_classes - 1])
-    data, y = sorted_by(found.astype(np.uint16), X)
-
-    def make(own: np.ndarray, collective: Any) -> Any:
-        state = ClassRows("maxsum", "", y[own], n_classes, None, collective=collective)
-        state.reweigh_from(np.ones(len(own)), np.ones(len(own)), 1)
-        return state
-
-    met, tree = grown(data, make, max_depth=4, criterion="gini")
-    divided, layers = searched_nodes(tree[2], 4)
-    assert layers == 4
-    assert len(met) <= 6
-    theory = (1 + divided) * N_COLUMNS * N_BINS * n_classes / 2
-    assert theory <= sum(length for _, length in met) <= 1.2 * theory
-
-
 def test_regression_trees_meet_once_a_split(rows: Any) -> None:
     """They are grown best first: two children at a time, with a gradient and a weight in each word."""
     data, X = rows

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native_tools import bin_natively, by_class, forest_of, grow_natively, state_with_weights
+from native_tools import forest_of
 from radboost import _native
 from reference import growth
-from reference.data import smooth
 
 
 def random_tree(rng: np.random.Generator, n_features: int, answers: Any = (-1, 1)) -> Any:
@@ -47,22 +46,6 @@ def test_scores(seed: int, n_trees: int, m: int, dtype: Any) -> None:
             np.testing.assert_array_equal(forest.tree_values(layout, n_threads).reshape(n_trees, m), values)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("max_bins", [4, 255])
-def test_raw_rows_reach_the_leaves_of_their_bins(dtype: Any, max_bins: int) -> None:
-    X, y = by_class(*smooth(1, m=500, missing=0.05))
-    X = np.round(X, 2).astype(dtype)
-    data, state = bin_natively(X, None, max_bins), state_with_weights(y, np.random.default_rng(0).random(500))
-    for options in ({}, {"subsample": 0.5}, {"criterion": "gini", "random_thresholds": True}):
-        made, sizes, _, trees = grow_natively(data, state, 3, max_depth=6, **options)
-        columns = _native.HypothesisColumns(500)
-        for n, tree in zip(sizes, trees, strict=True):
-            slot = columns.take_slot()
-            made.store(n, columns, slot)
-            raw = forest_of([tree], 6).scores(X, np.ones(1), 1)
-            np.testing.assert_array_equal(raw, columns.predictions(slot))
-
-
 @given(
     st.integers(0, 10**6),
     st.integers(1, 12),
@@ -88,16 +71,6 @@ def test_votes_for_classes(seed: int, n_trees: int, m: int, n_outputs: int, dtyp
             scores = forest.scores(layout, weights, n_threads)
             np.testing.assert_array_equal(scores.reshape(m, n_outputs), expected)
             np.testing.assert_array_equal(forest.tree_values(layout, n_threads).reshape(n_trees, m), votes)
-
-
-def test_many_rows_over_several_threads() -> None:
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(20_001, 3))
-    trees = [random_tree(rng, 3) for _ in range(20)]
-    forest, weights = forest_of(trees, 3), rng.normal(size=20)
-    one = forest.scores(X, weights, 1)
-    np.testing.assert_array_equal(one, forest.scores(X, weights, 4))
-    np.testing.assert_array_equal(one[-5:], forest.scores(X[-5:], weights, 1))
 
 
 def grown(

@@ -142,24 +142,6 @@ def test_the_sampled_edge_is_unbiased(weights: str, pairs: str) -> None:
     assert error < 0.02 * exact
 
 
-@pytest.mark.parametrize("pairs", ["by_rule", "by_gradient"])
-def test_what_pairs_are_drawn_by(pairs: str) -> None:
-    # How many pairs a class got is the cover of its tree's root.
-    problem = Problem(7, m=50, n_classes=3, weights="whole")
-    problem.state.evaluate(1)
-    rule, gradient = naive.soft_max(problem.scores), naive.gradient(problem.scores, problem.costs)
-    expected = np.average(rule if pairs == "by_rule" else np.abs(gradient), axis=0, weights=problem.weights)
-    expected /= expected.sum()
-    trees = problem.trees(max_leaves=2)
-    counts = np.zeros(3)
-    for round_index in range(200):
-        problem.state.grow(trees, pairs, 100, round_index, 1)
-        for label, tree in enumerate(problem.state.trees()):
-            counts[label] += 0 if tree is None else trees.arrays(tree)[5][0]
-    error = np.sqrt(expected * (1 - expected) / 20000)
-    assert (np.abs(counts / 20000 - expected) < 4 * error).all()
-
-
 @given(
     SEEDS,
     WEIGHTS,
@@ -240,42 +222,6 @@ def test_long_walks_are_moved_back() -> None:
     rule = problem.state.rule().reshape(30, 3)
     cheapest = h == h.min(axis=1, keepdims=True)
     np.testing.assert_allclose(rule, cheapest / cheapest.sum(axis=1, keepdims=True), atol=1e-7)
-
-
-@pytest.mark.parametrize("pairs", ["all", "by_rule", "by_gradient"])
-def test_neither_threads_nor_order_nor_copies_matter(pairs: str) -> None:
-    X, y = smooth_classes(2, m=300, n_classes=3)
-    rng = np.random.default_rng(4)
-    copies, costs = rng.integers(1, 4, 300), rng.random((300, 3)).astype(np.float32)
-    repeated = rng.permutation(np.repeat(np.arange(300), copies))
-    runs = []
-    for rows, weights, n_threads in [
-        (np.arange(300), copies * 1.0, 1),
-        (np.arange(300), copies * 1.0, 3),
-        (repeated, NO_WEIGHTS, 2),
-    ]:
-        data = bin_natively(np.ascontiguousarray(X[rows]), None if weights is NO_WEIGHTS else weights)
-        state = SoftmaxRows(
-            data,
-            y[rows].astype(np.uint16),
-            3,
-            weights,
-            np.ascontiguousarray(costs[rows]),
-            costs_per_row=True,
-            seed=9,
-            n_threads=n_threads,
-        )
-        options = TreeOptions(growth="best_first", max_leaves=8, min_leaf_weight=3.0)
-        settings = GrowthSettings(max_depth=20, random_thresholds=True, max_features=2, options=options)
-        trees = make_weighted_trees(data, 2, settings)
-        facts = []
-        for round_index in range(6):
-            sums = state.evaluate(n_threads)
-            edge = state.grow(trees, pairs, int(copies.sum()), round_index, n_threads)
-            state.step(np.trunc(edge * 2**20) / 2**20, n_threads)
-            facts.append((sums.risk, sums.error, edge, state.slope(n_threads)))
-        runs.append((facts, [a.tobytes() for tree in state.trees() for a in trees.arrays(tree)]))
-    assert runs[0] == runs[1] == runs[2]
 
 
 def test_bad_states_are_refused() -> None:

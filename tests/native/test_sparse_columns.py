@@ -168,37 +168,6 @@ def test_columns_are_centred_and_scaled() -> None:
     assert not sparser.centres.any()
 
 
-@pytest.mark.parametrize("form", ["dense", "fortran", "float32", "csr", "csc"])
-def test_rows_in_an_order_of_their_own(form: str) -> None:
-    """The same rows and weights, bit for bit, for every order and for copies in place of weights."""
-    X, y = matrix(7).astype(np.float32).astype(np.float64), np.random.default_rng(8).normal(size=(2, M))
-    y[1, :9] = np.nan
-    X[50], y[:, 50] = X[20], y[:, 20]  # a copy
-    X[51] = X[20]  # a copy with another label
-    make = {
-        "dense": np.ascontiguousarray,
-        "fortran": np.asfortranarray,
-        "float32": lambda A: A.astype(np.float32),
-        "csr": sparse.csr_array,
-        "csc": sparse.csc_array,
-    }[form]
-    weights = np.random.default_rng(9).integers(1, 4, size=M).astype(float)
-    rows, total = canonical_rows(make(X), y, weights)
-    assert len(rows) == M - 1
-    assert total.sum() == weights.sum()
-    assert total[np.isin(rows, [20, 50])] == weights[20] + weights[50]
-    repeated = np.repeat(np.arange(M), weights.astype(int))
-    mixed = np.random.default_rng(10).permutation(repeated)
-    others, counted = canonical_rows(make(X[mixed]), np.ascontiguousarray(y[:, mixed]), np.ones(len(mixed)))
-    np.testing.assert_array_equal(X[mixed][others], X[rows])
-    np.testing.assert_array_equal(counted, total)
-    plain, _ = canonical_rows(X, y, weights)
-    np.testing.assert_array_equal(X[plain], X[rows])
-    columns = Columns.of(make(X), rows, total / total.sum(), intercept=False, n_threads=1)
-    scores = columns.scores(np.arange(N), np.eye(N))
-    np.testing.assert_allclose(scores.T, X[rows] * columns.factors, atol=1e-12)
-
-
 def test_nonsense_is_refused() -> None:
     starts, rows, values = np.array([0, 2]), np.array([0, 5], dtype=np.int32), np.ones(2)
     with pytest.raises(ValueError, match="row number"):

@@ -6,7 +6,8 @@ the other way round where the documents name a refusal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -519,21 +520,77 @@ CASES: list[Case] = [
 ]
 
 
-def over(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDecorator:
-    """Runs a test for every case with a promise."""
-    return pytest.mark.parametrize("case", [case for case in CASES if promise(case)], ids=str)
+def over(promise: Callable[[Case], bool] = lambda case: True) -> Callable[[Any], Any]:
+    """Runs a test for every case with a promise; `make test` has one of each kind and an eighth of the others."""
+
+    def decorate(test: Any) -> Any:
+        first = _one_of_each(promise)
+        cases = [case for case in CASES if promise(case)]
+        return _parametrized(test, [(case, case in first or _in_turn(test, str(case), 8)) for case in cases])
+
+    return decorate
 
 
-def one_of_each_first() -> pytest.MarkDecorator:
-    """Runs a test for every case; only one of each estimator and number of classes is not slow."""
-    first = _one_of_each(lambda case: True)
-    cases = [pytest.param(case, marks=() if case in first else pytest.mark.slow, id=str(case)) for case in CASES]
-    return pytest.mark.parametrize("case", cases)
+def one_of_each(promise: Callable[[Case], bool] = lambda case: True) -> Callable[[Any], Any]:
+    """Runs a test for the first case of every estimator and number of classes: what needs no setting in particular.
+
+    `make test` has one of each way to read rows and a third of the others.
+    """
+
+    def decorate(test: Any) -> Any:
+        cases = _one_of_each(promise)
+        readers = _readers(cases)
+        return _parametrized(test, [(case, case in readers or _in_turn(test, str(case), 3)) for case in cases])
+
+    return decorate
 
 
-def one_of_each(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDecorator:
-    """Runs a test for the first case of every estimator and number of classes: what needs no setting in particular."""
-    return pytest.mark.parametrize("case", _one_of_each(promise), ids=str)
+def on_readers(name: str, kinds: Iterable[Any], promise: Callable[[Case], bool] = lambda case: True) -> Any:
+    """Runs a test on every way to read rows, with every kind of input, and on the other estimators with one kind each.
+
+    `make test` has all kinds for the first way, and a third of them for the others, each kind with as many.
+    """
+    kinds = list(kinds)
+
+    def decorate(test: Any) -> Any:
+        cases = _one_of_each(promise)
+        readers = _readers(cases)
+        pairs = [
+            pytest.param(case, kind, id=f"{case}-{kind}", marks=() if i == 0 or (i + j) % 3 == 0 else pytest.mark.slow)
+            for i, case in enumerate(readers)
+            for j, kind in enumerate(kinds)
+        ]
+        for case in cases:
+            if case not in readers:
+                kind = kinds[_number(test, str(case)) % len(kinds)]
+                pairs.append(pytest.param(case, kind, id=f"{case}-{kind}"))
+        return pytest.mark.parametrize(("case", name), pairs)(test)
+
+    return decorate
+
+
+def _parametrized(test: Any, cases: list[tuple[Case, bool]]) -> Any:
+    """The test over the cases; those whose flag is not set are slow."""
+    marked = [pytest.param(case, id=str(case), marks=() if now else pytest.mark.slow) for case, now in cases]
+    return pytest.mark.parametrize("case", marked)(test)
+
+
+def _number(test: Any, name: str) -> int:
+    """A number for a test and a case, the same in every run."""
+    return zlib.crc32(f"{test.__name__} {name}".encode())
+
+
+def _in_turn(test: Any, name: str, one_in: int) -> bool:
+    return _number(test, name) % one_in == 0
+
+
+def _readers(cases: list[Case]) -> list[Case]:
+    """The first case of each way to read rows; boosted estimators share theirs."""
+    first: dict[tuple[object, ...], Case] = {}
+    for case in cases:
+        own = "" if case.boosted else type(case.make()).__name__
+        first.setdefault((own, case.classifies, case.sourced, case.missing), case)
+    return list(first.values())
 
 
 def _one_of_each(promise: Callable[[Case], bool]) -> list[Case]:

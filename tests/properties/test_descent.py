@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiclass_tools import PAIRS, class_ids, first_objective, objective_of
+from multiclass_tools import PAIRS, first_objective, objective_of
 from radboost import DeepBoostClassifier, TreeOptions
 from reference import losses
 from reference.data import smooth, smooth_classes, tiny, tiny_classes
-from reference.multiclass_boost import Settings
+from reference.deepboost import Settings
 
 
 class SmoothHinge:
@@ -144,18 +144,6 @@ def test_objective_never_rises(
 
 
 @EVERY_PAIR
-@pytest.mark.parametrize("growth", ["layers", "best_first"])
-def test_long_fits_never_rise(pair: tuple[str, str], n_classes: int, growth: str) -> None:
-    X, y = rows(5, n_classes, m=150, noise=0.15)
-    options = TreeOptions(growth=growth, max_leaves=8 if growth == "best_first" else None)
-    for rate in (0.1, 1.0):
-        model = DeepBoostClassifier(
-            150, objective=pair[0], loss=pair[1], learning_rate=rate, complexity_penalty=0.01, tree_options=options
-        )
-        check_descent(model.fit(X, y), Settings(objective=pair[0], loss=pair[1], lam=0.01), X, y)
-
-
-@EVERY_PAIR
 @pytest.mark.parametrize("step", ["closed_form", "line_search"])
 def test_separable_data_without_penalty_stay_finite(pair: tuple[str, str], n_classes: int, step: str) -> None:
     X = np.arange(24.0)[:, None]
@@ -174,60 +162,6 @@ def test_separable_data_without_penalty_stay_finite(pair: tuple[str, str], n_cla
     assert np.all(np.isfinite(model.decision_function(X)))
     assert np.all(np.isfinite(model.predict_proba(X)))
     assert model.score(X, y) == 1.0
-
-
-@EVERY_PAIR
-def test_history_holds_the_training_error(pair: tuple[str, str], n_classes: int) -> None:
-    """The share of rows whose own score is not above all others: a tie is an error."""
-    X, y = rows(6, n_classes, m=80)
-    model = DeepBoostClassifier(15, objective=pair[0], loss=pair[1], complexity_penalty=0.001).fit(X, y)
-    places = np.arange(80), class_ids(model, y)
-    for scores, error in zip(model.staged_decision_function(X), model.history_["train_error"], strict=True):
-        columns = scores if n_classes > 2 else np.column_stack([-scores, scores])
-        rivals = columns.copy()
-        rivals[places] = -np.inf
-        assert error == pytest.approx(np.mean(columns[places] <= rivals.max(axis=1)), abs=1e-12)
-    if n_classes == 2:
-        assert model.history_["train_error"][-1] == pytest.approx(1 - model.score(X, y), abs=1e-12)
-
-
-@EVERY_PAIR
-def test_scores_are_the_weighted_sum_of_answers(pair: tuple[str, str], n_classes: int) -> None:
-    """With several classes exactly: weights are multiples of 2^-20, and a leaf adds its weight to one class or none."""
-    X, y = rows(8, n_classes, m=80, missing=0.1)
-    model: Any = DeepBoostClassifier(25, objective=pair[0], loss=pair[1], complexity_penalty=0.01, l1_penalty=0.001)
-    model.fit(X, y)
-    assert np.all(model.ensemble_.weights != 0)
-    total = np.zeros((80, n_classes if n_classes > 2 else 1))
-    for weight, tree in zip(model.ensemble_.weights, model.ensemble_.hypotheses, strict=True):
-        assert n_classes == 2 or weight * 2**20 == round(weight * 2**20)
-        for row, x in enumerate(X):
-            i = 0
-            while tree.feature[i] >= 0:
-                value = x[tree.feature[i]]
-                left = tree.missing_left[i] if np.isnan(value) else value <= tree.threshold[i]
-                i = tree.left[i] + (0 if left else 1)
-            if n_classes == 2:
-                total[row, 0] += weight * tree.value[i]
-            elif tree.value[i] >= 0:
-                total[row, int(tree.value[i])] += weight
-    if n_classes == 2:
-        np.testing.assert_allclose(total[:, 0], model.decision_function(X), atol=1e-12)
-    else:
-        np.testing.assert_array_equal(total, model.decision_function(X))
-
-
-def test_hypotheses_predict_one_hot_rows() -> None:
-    X, y = smooth_classes(9, m=60)
-    model: Any = DeepBoostClassifier(5, objective="maxsum").fit(X, y)
-    for tree in model.ensemble_.hypotheses:
-        h = tree.predict(X)
-        assert h.shape == (60, 3)
-        assert set(np.unique(h)) <= {0.0, 1.0}
-        assert np.all(h.sum(axis=1) <= 1)
-        leaves = tree.value[np.asarray(tree.feature) < 0]
-        assert set(leaves.astype(int)) <= {-1, 0, 1, 2}
-    assert np.array_equal(class_ids(model, y), y)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from properties.cases import CASES, Case, essence, one_of_each, one_of_each_first, over, scores, take
+from properties.cases import CASES, Case, essence, one_of_each, over, scores, take
 from radboost import DeepBoostClassifier, KernelFamily, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier, SAMMEClassifier
 from radboost.trees import with_tree_options
@@ -36,22 +36,33 @@ def test_any_number_of_threads(case: Case) -> None:
         assert essence(case.make(n_jobs=n_jobs).fit(X, y), X) == first
 
 
+WAYS: list[dict[str, Any]] = [
+    {"subsample": 0.5, "split_criterion": "gini"},
+    {"split_criterion": "edge", "thresholds": "best"},
+    {"split_criterion": "gini", "thresholds": "best", "max_features": None, "step": "line_search"},
+]
 LARGE: list[tuple[Any, int, dict[str, Any]]] = [
-    *(
-        (DeepBoostClassifier, n_classes, {"objective": objective, "leaves": "votes", "calibration": None, **changes})
-        for n_classes in (2, 3, 7, 20)
-        for objective in (("sum",) if n_classes == 2 else ("sum", "compsum", "maxsum", "max"))
-        for changes in (
-            {"subsample": 0.5, "split_criterion": "gini"},
-            {"split_criterion": "edge", "thresholds": "best"},
-            {"split_criterion": "gini", "thresholds": "best", "max_features": None, "step": "line_search"},
+    *((DeepBoostClassifier, 2, {"leaves": "votes", "calibration": None, **changes}) for changes in WAYS),
+    *(  # a Latin square: every way with every objective and every number of classes
+        (
+            DeepBoostClassifier,
+            n_classes,
+            {"objective": objective, "leaves": "votes", "calibration": None, **WAYS[(i + j) % len(WAYS)]},
         )
+        for i, n_classes in enumerate((3, 7, 20))
+        for j, objective in enumerate(("sum", "compsum", "maxsum", "max"))
     ),
     (DeepBoostClassifier, 2, {}),
     *((SoftmaxBoostClassifier, n, {"samples_per_round": pairs}) for n in (2, 7) for pairs in (None, "all")),
     *((RGBClassifier, n, {}) for n in (2, 5)),
     (RGBRegressor, 0, {"loss": "huber"}),
     *((estimator, n, {}) for estimator in (AdaBoostMHClassifier, SAMMEClassifier) for n in (2, 5)),
+    *(
+        (estimator, n, {"categorical_features": [4]})
+        for estimator in (DeepBoostClassifier, RGBClassifier)
+        for n in (2, 3)
+    ),
+    (DeepBoostClassifier, 2, {"categorical_features": [4], "family": "stump_pairs"}),
 ]
 
 
@@ -62,6 +73,7 @@ def test_any_number_of_threads_on_data_large_enough_to_share(
     estimator: Any, n_classes: int, changes: dict[str, Any]
 ) -> None:
     X, y = smooth_classes(2, m=40_000, d=5, n_classes=max(n_classes, 2))
+    X[:, 4] = np.floor(30 * X[:, 4]) if "categorical_features" in changes else X[:, 4]
     y = y if n_classes else X[:, 0] + y
     models = [
         estimator(4 if n_classes == 2 else 2, n_jobs=n, **with_tree_options(changes)).fit(X, y) for n in (1, 2, 4)
@@ -235,7 +247,7 @@ LAYOUTS: dict[str, Any] = {
 }
 
 
-@one_of_each_first()
+@over()
 def test_memory_layout(case: Case, tmp_path: Path) -> None:
     X, y = case.data(9, m=80, missing=0.1)
     X = X.astype(np.float32).astype(np.float64)

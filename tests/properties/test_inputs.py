@@ -14,7 +14,7 @@ import scipy.sparse
 from sklearn.model_selection import KFold
 
 from properties import hooks
-from properties.cases import Case, essence, one_of_each, one_of_each_first, over, scores
+from properties.cases import Case, essence, on_readers, one_of_each, over, scores
 from radboost.rows import RareCategoriesWarning, TextColumnWarning
 from reference.data import tiny, tiny_classes
 
@@ -47,8 +47,7 @@ LABELS: list[tuple[Any, ...]] = [
 ]
 
 
-@one_of_each(lambda case: case.takes_names and case.n_classes <= 3)
-@pytest.mark.parametrize("labels", LABELS, ids=str)
+@on_readers("labels", LABELS, lambda case: case.takes_names and case.n_classes <= 3)
 def test_labels_of_any_type(case: Case, labels: tuple[Any, ...]) -> None:
     if len(labels) < case.n_classes:
         pytest.skip("booleans are two classes")
@@ -124,8 +123,7 @@ FRAMES: dict[str, Any] = {
 }
 
 
-@one_of_each_first()
-@pytest.mark.parametrize("kind", FRAMES)
+@on_readers("kind", FRAMES)
 def test_frames(case: Case, kind: str) -> None:
     X, y = case.data(4, missing=0.1)
     frame = FRAMES[kind](X)
@@ -145,27 +143,6 @@ def test_frames(case: Case, kind: str) -> None:
 
 
 @one_of_each()
-def test_tables_of_pyarrow(case: Case) -> None:
-    """In chunks, with nulls, of other types, and as a batch: the model is that of the pandas frame."""
-    X, y = case.data(4, missing=0.1)
-    table, frame = FRAMES["pyarrow"](X), FRAMES["pandas"](X)
-    nulls = {name: [None if v != v else v for v in table[name].to_pylist()] for name in table.column_names}
-    model = case.make().fit(frame, y)
-    for form in (
-        table,
-        pa.concat_tables([table[:33], table[33:]]),
-        pa.table(nulls),
-        table.combine_chunks().to_batches()[0],
-    ):
-        other = case.make().fit(form, y)
-        assert list(other.feature_names_in_) == list(frame.columns)
-        np.testing.assert_array_equal(scores(other, frame), scores(model, frame))
-        np.testing.assert_array_equal(scores(model, form), scores(model, frame))
-    with pytest.raises(ValueError, match=r"(?i)expected 2D array"):
-        model.predict(pa.array(X[:, 0]))
-
-
-@one_of_each()
 def test_frames_with_mixed_number_types(case: Case) -> None:
     X, y = case.tied(5, 60)
     mixed = pd.DataFrame({"a": X[:, 0].astype(np.int8), "b": X[:, 1] > 2, "c": X[:, 2].astype(np.float32)})
@@ -180,24 +157,21 @@ def test_frames_with_mixed_number_types(case: Case) -> None:
     same(scores(case.make().fit(polars_null, y), polars_null), scores(case.make().fit(with_nan, y), with_nan), case)
 
 
-@one_of_each()
-@pytest.mark.parametrize(
-    "dtype", [np.int8, np.uint8, np.int64, np.uint64, bool, np.float16, np.float32, np.longdouble, object]
-)
-def test_number_types(case: Case, dtype: Any) -> None:
+@on_readers("dtype", ["int8", "uint8", "int64", "uint64", "bool", "float16", "float32", "longdouble", "object"])
+def test_number_types(case: Case, dtype: str) -> None:
     X, y = case.tied(6, 60)
-    X = (X > 2).astype(float) if dtype is bool else X
+    X = (X > 2).astype(float) if dtype == "bool" else X
     base, model = case.make().fit(X, y), case.make().fit(X.astype(dtype), y)
     same(scores(model, X.astype(dtype)), scores(base, X), case)
 
 
-@one_of_each()
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
-@pytest.mark.parametrize("kind", ["matrix", "array"])
-def test_sparse_forms(case: Case, form: str, kind: str) -> None:
+@on_readers(
+    "form", [f"{form}_{kind}" for form in ("csr", "csc", "coo", "lil", "dok", "bsr") for kind in ("matrix", "array")]
+)
+def test_sparse_forms(case: Case, form: str) -> None:
     X, y = case.tied(7, 60)
     X[X < 2] = 0
-    sparse = getattr(scipy.sparse, f"{form}_{kind}")(X)
+    sparse = getattr(scipy.sparse, form)(X)
     tight = {"tol": 1e-9} if "tol" in case.make().get_params() else {}
     model, dense = case.make(**tight).fit(sparse, y), case.make(**tight).fit(X, y)
     same(scores(model, sparse), scores(dense, X), case)
@@ -394,28 +368,6 @@ def test_categories(case: Case) -> None:
     np.testing.assert_array_equal(scores(model, unseen), scores(model, missing))
 
 
-@one_of_each(lambda case: case.categories)
-def test_forms_of_categories(case: Case) -> None:
-    frame, y = coloured(case)
-    model = case.make().fit(frame, y)
-    assert list(model.categories_) == [1] or list(model.categories_) == ["colour"]
-    text = frame.astype({"colour": object}).where(frame.notna(), None)
-    polars = pl.DataFrame({"number": frame["number"].to_numpy(), "colour": text["colour"].tolist()})
-    forms = [
-        (text, ["colour"]),
-        (text.to_numpy(), [1]),
-        (text.to_numpy(), [False, True]),
-        (polars, ["colour"]),
-        (polars.with_columns(pl.col("colour").cast(pl.Categorical)), "from_dtype"),
-        (pa.Table.from_pandas(text), ["colour"]),
-        (pa.Table.from_pandas(frame), "from_dtype"),
-        (pa.concat_tables([pa.Table.from_pandas(frame[:40]), pa.Table.from_pandas(frame[40:])]), "from_dtype"),
-    ]
-    for form, named in forms:
-        other = case.make(categorical_features=named).fit(form, y)
-        np.testing.assert_array_equal(scores(other, form), scores(model, frame))
-
-
 TEXTS: dict[str, Any] = {
     "pandas str": lambda frame: frame.astype({"colour": "str"}),
     "pandas string": lambda frame: frame.astype({"colour": "string"}),
@@ -429,8 +381,7 @@ TEXTS: dict[str, Any] = {
 }
 
 
-@one_of_each(lambda case: case.categories and "monotone" not in case.name)
-@pytest.mark.parametrize("form", TEXTS)
+@on_readers("form", TEXTS, lambda case: case.categories and "monotone" not in case.name)
 def test_columns_of_text_are_categories(case: Case, form: str) -> None:
     """Without their being named there is a warning, which can be silenced; what is new at prediction is missing."""
     frame, y = coloured(case, m=400)
@@ -497,29 +448,3 @@ def test_text_is_refused_where_there_are_no_categories(case: Case) -> None:
         if case.sums_of_floats:
             with pytest.raises(ValueError, match=rf"column 'city'.*{type(case.make()).__name__}.*encode them"):
                 case.make().fit(form, y)
-
-
-@one_of_each()
-def test_targets_and_weights_of_pyarrow(case: Case) -> None:
-    X, y = case.data(18)
-    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
-    plain = case.make().fit(X, y, sample_weight=weights)
-
-    def chunked(values: np.ndarray) -> Any:
-        return pa.chunked_array([pa.array(values[:33]), pa.array(values[33:])])
-
-    for arrow in (pa.array, chunked):
-        targets = pa.table({f"t{k}": arrow(column) for k, column in enumerate(y.T)}) if case.tasks else arrow(y)
-        model = case.make().fit(X, targets, sample_weight=arrow(weights))
-        np.testing.assert_array_equal(scores(model, X), scores(plain, X))
-    if case.takes_names:
-        names = as_names(y, np.array(["bad", "good", "ugly", "worse"]))
-        for labels in (pa.array(names), chunked(names), pa.array(names).dictionary_encode()):
-            model = case.make().fit(X, labels, sample_weight=weights)
-            assert list(model.classes_) == list(np.unique(names))
-            np.testing.assert_array_equal(scores(model, X), scores(plain, X))
-        some_missing = pa.array([None, *names[1:]])
-        # Of chunks of categories NumPy gets some label in the place of a missing one.
-        for labels in (some_missing, pa.chunked_array([some_missing.dictionary_encode()])):
-            with pytest.raises(ValueError, match=r"missing|NaN"):
-                case.make().fit(X, labels)

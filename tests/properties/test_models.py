@@ -13,9 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from properties.cases import Case, essence, one_of_each, over, scores
 from radboost import EarlyStopping, load
@@ -287,18 +284,6 @@ def test_validation_rows_of_the_user(case: Case) -> None:
             assert error >= np.mean(labels != y[watch]) - 1e-12
         part = y[watch] != y[watch][0]  # a class may be absent there
         case.make().fit(X[learn], y[learn], X_val=X[watch][part], y_val=y[watch][part])
-
-
-@one_of_each()
-def test_in_pipelines_and_searches(case: Case) -> None:
-    X, y = case.data(13, m=90)
-    name = type(case.make()).__name__.lower()
-    if case.tasks:
-        y = np.nan_to_num(y, nan=1.0)
-    candidates = {f"{name}__verbose": [0]}
-    search = GridSearchCV(make_pipeline(StandardScaler(), case.make()), candidates, cv=3).fit(X, y)
-    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
-    assert np.all(np.isfinite(cross_val_score(case.make(), X, y, cv=3)))
 
 
 @one_of_each()

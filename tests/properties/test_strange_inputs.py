@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 from sklearn import config_context
 
-from properties.cases import Case, one_of_each, scores
+from properties.cases import CASES, Case, on_readers, one_of_each, scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -50,8 +50,7 @@ DAMAGED: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
 }
 
 
-@one_of_each()
-@pytest.mark.parametrize("what", DAMAGED)
+@on_readers("what", DAMAGED)
 def test_damaged_sparse_matrices_are_refused(case: Case, what: str) -> None:
     X, y = case.data(0)
     make, message = DAMAGED[what]
@@ -65,7 +64,7 @@ def test_damaged_sparse_matrices_are_refused(case: Case, what: str) -> None:
 
 
 def test_parts_of_a_sparse_matrix_that_do_not_fit() -> None:
-    case = one_of_each().args[1][0]
+    case = CASES[0]
     X, y = case.data(0)
     for name, value, message in (
         ("indptr", np.zeros(3, dtype=np.int32), "indptr of the shape"),
@@ -181,8 +180,7 @@ DATES: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
 }
 
 
-@one_of_each()
-@pytest.mark.parametrize("what", DATES)
+@on_readers("what", DATES)
 def test_dates_are_refused(case: Case, what: str) -> None:
     X, y = case.data(0)
     make, message = DATES[what]
@@ -216,8 +214,7 @@ def test_targets_that_are_no_numbers_are_refused(case: Case, kind: Any) -> None:
         case.make().fit(X, (10 * y).astype(int).astype(kind))
 
 
-@one_of_each()
-@pytest.mark.parametrize("kind", ["M8[s]", "m8[s]", complex, "dates", "polars", "pyarrow"])
+@on_readers("kind", ["M8[s]", "m8[s]", "complex", "dates", "polars", "pyarrow"])
 def test_weights_that_are_no_numbers_are_refused(case: Case, kind: Any) -> None:
     X, y = case.data(0)
     numbers = np.arange(1, len(y) + 1)

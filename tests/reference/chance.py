@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .binning import MISSING
 from .growth import Node
-from .splits import Question, Sample, Split, node_score, split_score, total
+from .splits import Question, Sample, Split, node_score, split_score, to_beat
 
 WORD = 2**64 - 1
 
@@ -82,7 +82,7 @@ def random_split(
 ) -> Split | None:
     """The best of one random question per drawn column; more columns are drawn while the rows are alike in all."""
     key = node_key(seed, round_number, node.path)
-    own = node_score(criterion, total(sample.signed, node.grown), total(sample.mass, node.grown))
+    own = node_score(sample, node.grown, criterion)
     n = len(sample.columns)
     first, last = 0, max_features or n
     best: Split | None = None
@@ -92,7 +92,7 @@ def random_split(
             for question in random_question(sample, node.grown, column, key):
                 asked = True
                 score = split_score(sample, node.grown, question, criterion, minimum)
-                if score is not None and score > (own if best is None else best.score):
+                if score is not None and score > (to_beat(criterion, own) if best is None else best.score):
                     best = Split(question, score, score - own)
         first, last = last, min(n, 2 * last)
     return best

@@ -1,14 +1,19 @@
-"""The global minimum of (4) over a fixed dictionary, from a general-purpose solver."""
+"""The global minimum of (7), (8) or (9) over a fixed dictionary, from a general-purpose solver.
+
+With two classes all three are (4) of Deep Boosting: a hypothesis and its opposite are both in the dictionary, so that
+weights at or above zero are enough.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
-from .losses import Loss
+from .losses import LN2
+from .multiclass import Objective, base_margin, others, vertex
 
 
 @dataclass(frozen=True)
@@ -18,17 +23,7 @@ class Optimum:
     violation: float  # largest distance of a coordinate's subdifferential from 0
 
 
-def subgradient_violation(
-    loss: Loss, H: np.ndarray, y: np.ndarray, w: np.ndarray, Lambda: np.ndarray, alpha: np.ndarray
-) -> float:
-    """How far alpha is from satisfying the optimality conditions of (4)."""
-    gradient = -H.T @ (w * y * loss.derivative(1 - y * (H @ alpha))) / w.sum()
-    at_zero = np.maximum(np.abs(gradient) - Lambda, 0)
-    moved = np.abs(gradient + np.sign(alpha) * Lambda)
-    return float(np.max(np.where(alpha == 0, at_zero, moved)))
-
-
-def lowest(both: Callable[[np.ndarray], tuple[float, np.ndarray]], n: int, restarts: int = 3) -> np.ndarray:
+def lowest(both: Callable[[np.ndarray], tuple[float, np.ndarray]], n: int, restarts: int = 4) -> np.ndarray:
     """argmin over z >= 0 of a function that returns value and gradient: L-BFGS-B, then again from where it stopped."""
     z = np.zeros(n)
     for _ in range(restarts):
@@ -43,21 +38,47 @@ def lowest(both: Callable[[np.ndarray], tuple[float, np.ndarray]], n: int, resta
     return z
 
 
-def minimise(loss: Loss, H: np.ndarray, y: np.ndarray, w: np.ndarray, Lambda: np.ndarray) -> Optimum:
-    """Over alpha = p - n with p, n >= 0."""
-    H = np.asarray(H, dtype=float)
-    n = H.shape[1]
-    m = float(w.sum())
+def dictionary(answers: Sequence[Sequence[int]], n_classes: int) -> list[np.ndarray]:
+    return [vertex(np.array(a), n_classes) for a in answers]
 
-    def both(z: np.ndarray) -> tuple[float, np.ndarray]:
-        alpha = z[:n] - z[n:]
-        u = np.minimum(1 - y * (H @ alpha), 500.0)
-        pull = -H.T @ (w * y * loss.derivative(u)) / m
-        return float(np.sum(w * loss.value(u)) / m + Lambda @ (z[:n] + z[n:])), np.concatenate(
-            [pull + Lambda, -pull + Lambda]
-        )
 
-    z = lowest(both, 2 * n)
-    alpha = z[:n] - z[n:]
-    value = float(np.sum(w * loss.value(1 - y * (H @ alpha))) / m + Lambda @ np.abs(alpha))
-    return Optimum(value, alpha, subgradient_violation(loss, H, y, w, Lambda, alpha))
+def smooth_part(objective: Objective, H: Sequence[np.ndarray]) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """alpha -> mean loss and its gradient."""
+    y, w, C = objective.y, objective.w / objective.m, objective.n_classes
+    m = len(y)
+    if objective.name == "maxsum":
+        rho = np.column_stack([base_margin(h, y) for h in H])
+
+        def by_margin(alpha: np.ndarray) -> tuple[float, np.ndarray]:
+            u = 1 - rho @ alpha
+            return float(np.sum(w * objective.loss.value(u))), -rho.T @ (w * objective.loss.derivative(u))
+
+        return by_margin
+    wrong = np.array([others(int(c), C) for c in y])
+    rows = np.arange(m)
+    gaps = np.stack([h[rows, y][:, None] - h[rows[:, None], wrong] for h in H])  # hypothesis, row, wrong label
+
+    def by_label(alpha: np.ndarray) -> tuple[float, np.ndarray]:
+        u = 1 - np.tensordot(alpha, gaps, 1)
+        if objective.name == "sum":
+            value, pull = np.sum(objective.loss.value(u), axis=1), objective.loss.derivative(u)
+        else:
+            whole = np.logaddexp(0, np.logaddexp.reduce(u, axis=1))
+            value, pull = whole / LN2, np.exp(u - whole[:, None]) / LN2
+        return float(np.sum(w * value)), -np.tensordot(gaps, w[:, None] * pull, 2)
+
+    return by_label
+
+
+def minimise(objective: Objective, H: Sequence[np.ndarray], Lambda: np.ndarray) -> Optimum:
+    """Over alpha >= 0; `violation` is the largest distance from the optimality conditions of that."""
+    part = smooth_part(objective, H)
+
+    def both(alpha: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = part(alpha)
+        return value + float(Lambda @ alpha), gradient + Lambda
+
+    alpha = lowest(both, len(H))
+    value, gradient = both(alpha)
+    violation = np.max(np.where(alpha > 0, np.abs(gradient), np.maximum(-gradient, 0)))
+    return Optimum(value, alpha, float(violation))

@@ -1,28 +1,22 @@
-"""Trees grown one layer at a time, best first, or as a pair of questions; and a predictor that walks them."""
+"""Trees grown one layer at a time, best first, or as a pair of questions; a predictor; and all stumps there are.
+
+A leaf answers with one class or abstains (-1); with signs for two classes it says -1 or +1.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from .splits import (
-    Question,
-    Sample,
-    Split,
-    best_split,
-    make_sample,
-    node_score,
-    parts,
-    questions,
-    threshold_of,
-    total,
-)
+from .binning import MISSING, bin_matrix
+from .multiclass import ABSTAIN, Objective, Sums
+from .splits import Question, Sample, Split, best_split, judged_sums, node_score, parts, questions, threshold_of, total
 
 
 @dataclass
@@ -33,10 +27,9 @@ class Node:
     grown: list[int]
     depth: int
     path: str  # "L" and "R" from the root; breadth-first order is (depth, path)
-    sign: int
+    answer: int
     question: Question | None = None
     threshold: float = math.nan
-    missing_left: bool = True
     left: Node | None = None
     right: Node | None = None
 
@@ -45,6 +38,10 @@ class Node:
         assert self.left is not None
         assert self.right is not None
         return self.left, self.right
+
+    @property
+    def missing_left(self) -> bool:
+        return self.question is not None and self.question.missing_left
 
 
 @dataclass(frozen=True)
@@ -59,19 +56,18 @@ class Tree:
     cover: list[float]
     n_splits: int
     depth: int
-    edge: float  # sum over leaves of abs(sum of D*y), not normalised
-    train_value: list[int] = field(repr=False)  # the prediction on every training row
+    edge: float  # what the answers of the leaves gain, not normalised
+    train_value: list[int] = field(repr=False)  # the answer on every training row
 
     @property
     def n_nodes(self) -> int:
         return len(self.feature)
 
     def key(self) -> tuple[object, ...]:
-        """Equal for two trees that are the same function up to sign: one coordinate of (4)."""
-        leaves = [v for v, f in zip(self.value, self.feature, strict=True) if f < 0]
-        flip = leaves[0]
+        """Equal for two trees that are the same function."""
         asked = [(f, t, m) for f, t, m in zip(self.feature, self.threshold, self.missing_left, strict=True) if f >= 0]
-        return (tuple(self.feature), tuple(asked), tuple(v * flip for v in leaves))
+        leaves = [v for v, f in zip(self.value, self.feature, strict=True) if f < 0]
+        return tuple(self.feature), tuple(self.left), tuple(asked), tuple(leaves)
 
 
 Branch = tuple[int, float, bool, int]
@@ -94,32 +90,33 @@ def by_path(tree: Any) -> dict[str, Branch]:
     return out
 
 
-def sign_of(value: float, otherwise: int) -> int:
-    return 1 if value > 0 else -1 if value < 0 else otherwise
+def best_answer(sums: Sequence[float], parent: int, tie: float = 0) -> int:
+    """The class with the largest G_c, if it is positive; the parent's where all are zero; otherwise abstain."""
+    if all(abs(v) <= tie for v in sums):
+        return parent
+    top = max(sums)
+    if top <= tie:
+        return ABSTAIN
+    return next(c for c, v in enumerate(sums) if v >= top - tie)
 
 
-def new_root(sample: Sample, grow_rows: Sequence[int] | None) -> Node:
-    rows = sample.rows
-    grown = rows if grow_rows is None else list(grow_rows)
-    return Node(rows, grown, 0, "", sign_of(total(sample.judge, rows), 1))
+def new_root(sample: Sample, grow_rows: Sequence[int] | None = None, tie: float = 0) -> Node:
+    grown = sample.rows if grow_rows is None else list(grow_rows)
+    answer = best_answer(judged_sums(sample, sample.rows), 1 if sample.signs else ABSTAIN, tie)
+    return Node(sample.rows, grown, 0, "", answer)
 
 
-def ask(sample: Sample, node: Node, question: Question) -> None:
+def ask(sample: Sample, node: Node, question: Question, tie: float = 0) -> None:
     """Split a node. A missing value that no grown row had goes to the heavier child, to the left on a tie."""
-    left, right = parts(sample, node.rows, question)
-    grown_left, grown_right = parts(sample, node.grown, question)
-    seen = any(int(sample.codes[i][question.feature]) < 0 for i in node.grown)
-    node.missing_left = (
-        question.missing_left if seen else total(sample.weight, grown_left) >= total(sample.weight, grown_right)
-    )
-    if not seen:
-        question = Question(question.feature, question.bin, node.missing_left)
-        left, right = parts(sample, node.rows, question)
-    node.question = question
-    node.threshold = threshold_of(sample, question)
-    node.left = Node(left, grown_left, node.depth + 1, node.path + "L", sign_of(total(sample.judge, left), node.sign))
-    node.right = Node(
-        right, grown_right, node.depth + 1, node.path + "R", sign_of(total(sample.judge, right), node.sign)
+    if not any(int(sample.codes[i][question.feature]) == MISSING for i in node.grown):
+        left, right = (total(sample.weight, side) for side in parts(sample, node.grown, question))
+        question = Question(question.feature, question.bin, left >= right)
+    node.question, node.threshold = question, threshold_of(sample, question)
+    node.left, node.right = (
+        Node(side, grown, node.depth + 1, node.path + step, best_answer(judged_sums(sample, side), node.answer, tie))
+        for side, grown, step in zip(
+            parts(sample, node.rows, question), parts(sample, node.grown, question), "LR", strict=True
+        )
     )
 
 
@@ -129,35 +126,35 @@ def all_nodes(root: Node, max_depth: int | None = None) -> list[Node]:
     while queue:
         node = queue.pop(0)
         found.append(node)
-        if node.left is not None and node.right is not None and (max_depth is None or node.depth < max_depth):
-            queue += [node.left, node.right]
+        if node.question is not None and (max_depth is None or node.depth < max_depth):
+            queue += node.children
     return found
 
 
 def freeze(sample: Sample, root: Node, max_depth: int | None = None, n_splits: int | None = None) -> Tree:
-    """The tree cut at a depth, as arrays, with its edge and its predictions on the training rows."""
+    """The tree cut at a depth, as arrays, with its edge and its answers on the training rows."""
     nodes = all_nodes(root, max_depth)
     index = {id(node): i for i, node in enumerate(nodes)}
-    inner = [node for node in nodes if node.left is not None and id(node.left) in index]
-    inner_ids = {id(node) for node in inner}
-    predictions = [0] * len(sample.signed)
+    inner = {id(node) for node in nodes if node.left is not None and id(node.left) in index}
+    said = {node.path: 2 * node.answer - 1 if sample.signs else node.answer for node in nodes}
+    answers = [ABSTAIN] * len(sample.y)
     edge: float = 0
     for node in nodes:
-        if id(node) not in inner_ids:
-            edge += abs(total(sample.judge, node.rows))
+        if id(node) not in inner:
+            edge += 0 if node.answer == ABSTAIN else judged_sums(sample, node.rows)[node.answer]
             for i in node.rows:
-                predictions[i] = node.sign
+                answers[i] = said[node.path]
     return Tree(
-        feature=[n.question.feature if id(n) in inner_ids and n.question else -1 for n in nodes],
-        threshold=[n.threshold if id(n) in inner_ids else 0.0 for n in nodes],
-        left=[index[id(n.left)] if id(n) in inner_ids else 0 for n in nodes],
-        missing_left=[n.missing_left if id(n) in inner_ids else False for n in nodes],
-        value=[n.sign for n in nodes],
+        feature=[n.question.feature if id(n) in inner and n.question else -1 for n in nodes],
+        threshold=[n.threshold if id(n) in inner else 0.0 for n in nodes],
+        left=[index[id(n.left)] if id(n) in inner else 0 for n in nodes],
+        missing_left=[n.missing_left if id(n) in inner else False for n in nodes],
+        value=[said[n.path] for n in nodes],
         cover=[total(sample.weight, n.rows) for n in nodes],
         n_splits=len(inner) if n_splits is None else n_splits,
         depth=max(n.depth for n in nodes),
         edge=edge,
-        train_value=predictions,
+        train_value=answers,
     )
 
 
@@ -212,6 +209,10 @@ def by_gain(
     return candidates or [freeze(root)]
 
 
+def chooser(sample: Sample, criterion: str, min_leaf_weight: float, tie: float) -> Chooser:
+    return lambda node: best_split(sample, node.grown, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
+
+
 def grow_layers(
     sample: Sample,
     max_depth: int,
@@ -223,13 +224,9 @@ def grow_layers(
     choose: Chooser | None = None,
 ) -> list[Tree]:
     """h_1*, h_2*, ... of section 4: each adds a layer to the one before. The root alone where no split is useful."""
-    if choose is None:
-
-        def choose(node: Node) -> Split | None:
-            return best_split(sample, node.grown, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
-
-    root = new_root(sample, grow_rows)
-    return by_layers(root, max_depth, choose, partial(ask, sample), partial(freeze, sample))
+    choose = choose or chooser(sample, criterion, min_leaf_weight, tie)
+    root = new_root(sample, grow_rows, tie)
+    return by_layers(root, max_depth, choose, partial(ask, sample, tie=tie), partial(freeze, sample))
 
 
 def grow_best_first(
@@ -239,46 +236,36 @@ def grow_best_first(
     criterion: str = "edge",
     *,
     min_leaf_weight: float = 0.0,
-    grow_rows: Sequence[int] | None = None,
     tie: float = 0,
 ) -> list[Tree]:
     """Every size is a candidate."""
-
-    def choose(node: Node) -> Split | None:
-        return best_split(sample, node.grown, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
-
-    root = new_root(sample, grow_rows)
-    return by_gain(root, max_leaves, max_depth, choose, partial(ask, sample), partial(freeze, sample), tie)
+    choose = chooser(sample, criterion, min_leaf_weight, tie)
+    root = new_root(sample, None, tie)
+    return by_gain(root, max_leaves, max_depth, choose, partial(ask, sample, tie=tie), partial(freeze, sample), tie)
 
 
-def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0) -> list[Tree]:
-    """h_1*, then the best question about another feature asked at both children (H_2 of section 4)."""
-    root = new_root(sample, None)
-    first = best_split(sample, root.grown, criterion, tie=tie)
+def grow_stump_pair(sample: Sample, *, tie: float = 0) -> list[Tree]:
+    """The best stump, then the best question about another column asked at both of its leaves, by the edge."""
+    root = new_root(sample, None, tie)
+    first = best_split(sample, root.rows, "edge", tie=tie)
     if first is None:
         return [freeze(sample, root)]
-    ask(sample, root, first.question)
+    ask(sample, root, first.question, tie)
     stump = freeze(sample, root, 1)
-    assert root.left is not None
-    assert root.right is not None
-    own = sum(
-        node_score(criterion, total(sample.signed, n.rows), total(sample.mass, n.rows)) for n in (root.left, root.right)
-    )
-    best: tuple[float | Fraction, Question] | None = None
+    score = first.score
+    second: Question | None = None
     for feature in range(len(sample.columns)):
         if feature == first.question.feature and len(sample.columns) > 1:
             continue
-        for question in questions(sample, feature, root.left.grown, root.right.grown):
-            score: float | Fraction = 0
-            for node in (root.left, root.right):
-                for side in parts(sample, node.rows, question):
-                    score += node_score(criterion, total(sample.signed, side), total(sample.mass, side))
-            if score > own + tie and (best is None or score > best[0] + tie):
-                best = (score, question)
-    if best is None:
+        for question in questions(sample, feature, sample.rows):
+            sides = [side for node in root.children for side in parts(sample, node.rows, question)]
+            found = sum(node_score(sample, side, "edge") for side in sides)
+            if found > score + tie:
+                score, second = found, question
+    if second is None:
         return [stump]
-    for node in (root.left, root.right):
-        ask(sample, node, best[1])
+    for node in root.children:
+        ask(sample, node, second, tie)
     return [stump, freeze(sample, root, 2, n_splits=2)]
 
 
@@ -295,29 +282,39 @@ def predict(tree: Any, X: np.ndarray) -> list[int]:
     return out
 
 
-def all_stumps(sample: Sample) -> list[list[int]]:
-    """Predictions of every stump on the training rows, one of h and -h, no doubles, the constant first."""
-    seen: dict[tuple[int, ...], None] = {tuple([1] * len(sample.signed)): None}
-    for feature in range(len(sample.columns)):
-        for question in questions(sample, feature):
-            h = [1 if question.goes_left(int(codes[feature])) else -1 for codes in sample.codes]
-            if tuple(h) not in seen and tuple(-v for v in h) not in seen:
-                seen[tuple(h)] = None
-    return [list(h) for h in seen]
+def all_stump_answers(X: np.ndarray, n_classes: int) -> list[tuple[int, ...]]:
+    """What every stump says on the rows: all columns, thresholds, sides of missing values, and answers of its leaves.
+
+    Constants are among them. No two are equal on all rows.
+    """
+    _, codes = bin_matrix(X)
+    answers = [ABSTAIN, *range(n_classes)]
+    seen: dict[tuple[int, ...], None] = {tuple([c] * len(X)): None for c in answers}
+    for feature in range(X.shape[1]):
+        column = codes[:, feature].tolist()
+        for b, missing_left in itertools.product(sorted(set(column) - {MISSING}), (False, True)):
+            question = Question(feature, b, missing_left)
+            sides = [question.goes_left(code) for code in column]
+            for yes, no in itertools.product(answers, answers):
+                seen[tuple(yes if side else no for side in sides)] = None
+    return list(seen)
 
 
-__all__ = [
-    "Node",
-    "Tree",
-    "all_nodes",
-    "all_stumps",
-    "ask",
-    "freeze",
-    "grow_best_first",
-    "grow_layers",
-    "grow_stump_pair",
-    "make_sample",
-    "new_root",
-    "predict",
-    "sign_of",
-]
+def all_sign_stumps(X: np.ndarray) -> np.ndarray:
+    """Every stump that says -1 or +1, and its opposite: a row for each, a column for each row of X."""
+    return np.array([answers for answers in all_stump_answers(X, 2) if ABSTAIN not in answers]) * 2 - 1
+
+
+def best_stump_edge(objective: Objective, at: Sums, X: np.ndarray) -> tuple[float, tuple[int, ...]]:
+    """The largest edge of all stumps there are, and the answers of the first stump that has it."""
+    g = objective.gradients(at)
+    best: tuple[float, tuple[int, ...]] | None = None
+    for answers in all_stump_answers(X, objective.n_classes):
+        edge = float(sum(g[i, c] for i, c in enumerate(answers) if c != ABSTAIN))
+        if best is None or edge > best[0] + 1e-15:
+            best = edge, answers
+    assert best is not None
+    return best
+
+
+__all__ = ["Node", "Split", "Tree", "grow_best_first", "grow_layers", "grow_stump_pair", "predict"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -81,18 +80,8 @@ class Objective:
         u = self.arguments(at, i)
         return [c for c in u if u[c] >= max(u.values()) - self.tie]
 
-    def row_loss(self, at: Sums, i: int) -> float:
-        if self.name == "maxsum":
-            return float(self.loss.value(np.array(1 - at.s[i])))
-        u = np.array(list(self.arguments(at, i).values()))
-        if self.name == "sum":
-            return float(np.sum(self.loss.value(u)))
-        if self.name == "max":
-            return float(np.max(self.loss.value(u)))
-        return float(np.logaddexp.reduce([0.0, *u]) / LN2)
-
     def value(self, at: Sums) -> float:
-        return float(sum(w * self.row_loss(at, i) for i, w in enumerate(self.w)) / self.m)
+        return mean_loss(self.name, self.loss, at.f, at.s, self.y, self.w)
 
     def pulls(self, at: Sums, i: int) -> dict[int, float]:
         """Derivative of the loss of a row in each u_y: S D(i, y) of (11) and (23), for Sum and CompSum."""
@@ -171,22 +160,19 @@ def population_probabilities(name: str, loss: Loss, f: np.ndarray) -> np.ndarray
     return np.asarray(p / p.sum())
 
 
-def falls(values: list[float], slack: float = 0.0) -> bool:
-    return all(b <= a + slack for a, b in pairwise(values))
+def row_losses(name: str, loss: Loss, f: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Loss of each row."""
+    if name == "maxsum":
+        return loss.value(1 - s)
+    own = f[np.arange(len(y)), y]
+    wrong = np.arange(f.shape[1]) != y[:, None]
+    u = 1 - own[:, None] + f
+    if name == "sum":
+        return np.asarray(np.sum(np.where(wrong, loss.value(u), 0.0), axis=1))
+    if name == "max":
+        return np.asarray(np.max(np.where(wrong, loss.value(u), -np.inf), axis=1))
+    return np.asarray(np.logaddexp.reduce(np.where(wrong, u, 0.0), axis=1) / LN2)  # the own class stands for the 1
 
 
 def mean_loss(name: str, loss: Loss, f: np.ndarray, s: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
-    """`Objective.value` for many rows at once."""
-    if name == "maxsum":
-        terms = loss.value(1 - s)
-    else:
-        own = f[np.arange(len(y)), y]
-        wrong = np.arange(f.shape[1]) != y[:, None]
-        u = 1 - own[:, None] + f
-        if name == "sum":
-            terms = np.sum(np.where(wrong, loss.value(u), 0.0), axis=1)
-        elif name == "max":
-            terms = np.max(np.where(wrong, loss.value(u), -np.inf), axis=1)
-        else:
-            terms = np.logaddexp.reduce(np.where(wrong, u, 0.0), axis=1) / LN2  # the own class stands for the 1 + ...
-    return float(np.sum(w * terms) / np.sum(w))
+    return float(np.sum(w * row_losses(name, loss, f, s, y)) / np.sum(w))

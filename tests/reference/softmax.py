@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -44,17 +43,6 @@ def gradient(psi: np.ndarray, costs: np.ndarray) -> np.ndarray:
 def slope(psi: np.ndarray, costs: np.ndarray, sample_weight: np.ndarray | None, h: np.ndarray) -> float:
     """<gradient, h>_N: how fast the risk falls along -h."""
     return float(np.average((gradient(psi, costs) * h).sum(axis=1), weights=sample_weight))
-
-
-def finite_differences(psi: np.ndarray, costs: np.ndarray, width: float = 1e-5) -> np.ndarray:
-    """N times the central differences of the risk, one entry of psi at a time."""
-    out = np.zeros_like(psi)
-    for place in itertools.product(*map(range, psi.shape)):
-        up, down = psi.copy(), psi.copy()
-        up[place] += width
-        down[place] -= width
-        out[place] = len(psi) * (risk(up, costs) - risk(down, costs)) / (2 * width)
-    return out
 
 
 def draw_pairs(
@@ -128,8 +116,3 @@ def sm_boost(
             a = float((share[:, None] * gradient(psi, costs) * h).sum() / share.sum() / n_classes)
         psi = psi - a * h  # h = +1 says that the label costs more than expected
         yield Round(trees, a, psi)
-
-
-def scores(rounds: list[Round], X: np.ndarray) -> np.ndarray:
-    """psi on other rows."""
-    return np.asarray(sum(-r.step * np.column_stack([_answers(tree, X) for tree in r.trees]) for r in rounds))

@@ -1,7 +1,8 @@
-"""Histograms and the best question at a node, by trying every question and adding the rows up again for each.
+"""Samples, questions and the best split of a node, by trying every question and adding the rows up again for each.
 
-Numbers may be Python integers (then everything is exact) or floats (then scores closer than `tie`
-count as equal, because sums that are equal on paper need not be equal in floats).
+With integers in the sample everything is exact, except for the one division of each child under "gini", which is taken
+in double precision as a native grower would. With floats, scores closer than `tie` count as equal, because sums that
+are equal on paper need not be equal in floats.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cached_property
 from typing import Protocol
 
 from .binning import MISSING, Column
+from .multiclass import Objective, Sums
 
 
 @dataclass(frozen=True, order=True)
@@ -29,25 +31,35 @@ class Question:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a tree is grown on. `signed` is D*y, `mass` D, `weight` the sample weight, one per row.
+    """What a tree is grown on: g(i, c), growth weights, labels and sample weights of the rows.
 
-    `judged` is D*y again where leaves are judged by finer numbers than growth uses.
+    `judged`: where given, answers and edges are taken from it, and g only finds the splits (other integers for the
+    same numbers). `signs`: leaves say -1 and +1 in place of the classes 0 and 1.
     """
 
     columns: Sequence[Column]
     codes: Sequence[Sequence[int]]
-    signed: Sequence[float]
+    y: Sequence[int]
+    g: Sequence[Sequence[float]]
     mass: Sequence[float]
     weight: Sequence[float]
-    judged: Sequence[float] | None = None
-
-    @property
-    def judge(self) -> Sequence[float]:
-        return self.signed if self.judged is None else self.judged
+    n_classes: int
+    judged: Sequence[Sequence[float]] | None = None
+    signs: bool = False
 
     @property
     def rows(self) -> list[int]:
-        return list(range(len(self.signed)))
+        return list(range(len(self.y)))
+
+    @cached_property
+    def signed(self) -> list[float]:
+        """D*y of two classes."""
+        return [gains[1] for gains in self.g]
+
+    @cached_property
+    def judge(self) -> list[float]:
+        """D*y of two classes by which leaves are judged."""
+        return self.signed if self.judged is None else [gains[1] for gains in self.judged]
 
 
 class Coded(Protocol):
@@ -67,49 +79,73 @@ def make_sample(
     y: Sequence[int],
     weight: Sequence[float] | None = None,
 ) -> Sample:
-    """A sample from the weights D >= 0 and the labels y in {-1, +1}."""
+    """A sample of two classes from the weights D >= 0 and the labels y in {-1, +1}."""
     signed = [d * int(label) for d, label in zip(D, y, strict=True)]
-    return Sample(columns, codes, signed, list(D), [1.0] * len(signed) if weight is None else list(weight))
+    return sample_of_signs(columns, codes, signed, D, [1.0] * len(signed) if weight is None else weight)
 
 
-def histogram(sample: Sample, rows: Sequence[int], feature: int) -> dict[int, tuple[float, float, float]]:
-    """Sums of (D*y, D, sample weight) per bin of one feature; bins without rows are absent."""
-    out: dict[int, tuple[float, float, float]] = {}
-    for i in rows:
-        b = int(sample.codes[i][feature])
-        g, d, w = out.get(b, (0, 0, 0))
-        out[b] = (g + sample.signed[i], d + sample.mass[i], w + sample.weight[i])
-    return out
+def sample_of_signs(
+    columns: Sequence[Column],
+    codes: Sequence[Sequence[int]],
+    signed: Sequence[float],
+    mass: Sequence[float],
+    weight: Sequence[float],
+    judged: Sequence[float] | None = None,
+) -> Sample:
+    """A sample of two classes from D*y."""
+    y = [int(v > 0) for v in signed]
+    g = [[-v, v] for v in signed]
+    finer = None if judged is None else [[-v, v] for v in judged]
+    return Sample(columns, codes, y, g, list(mass), list(weight), 2, finer, signs=True)
 
 
-def node_score(criterion: str, signed: float, mass: float) -> float | Fraction:
-    """What a node contributes: abs(G) for the edge, G^2/W for gini."""
+def sample_at(objective: Objective, at: Sums, columns: Sequence[Column], codes: Sequence[Sequence[int]]) -> Sample:
+    """The sample of an objective at some scores. Growth weights are integers of total about 2^30."""
+    mass = [round(float(v) * 2**30) for v in objective.row_weights(at)]
+    return Sample(
+        columns,
+        codes,
+        [int(c) for c in objective.y],
+        objective.gradients(at).tolist(),
+        mass,
+        objective.w.tolist(),
+        objective.n_classes,
+    )
+
+
+def total(values: Sequence[float], rows: Sequence[int]) -> float:
+    return sum(values[i] for i in rows)
+
+
+def class_sums(sample: Sample, rows: Sequence[int]) -> list[float]:
+    """G_c of some rows."""
+    return [sum(sample.g[i][c] for i in rows) for c in range(sample.n_classes)]
+
+
+def judged_sums(sample: Sample, rows: Sequence[int]) -> list[float]:
+    g = sample.g if sample.judged is None else sample.judged
+    return [sum(g[i][c] for i in rows) for c in range(sample.n_classes)]
+
+
+def node_score(sample: Sample, rows: Sequence[int], criterion: str) -> float:
+    """What a node contributes: the largest G_c for the edge, the squared masses of the classes over W for gini."""
     if criterion == "edge":
-        return abs(signed)
-    if criterion == "gini":
-        return Fraction(signed) ** 2 / Fraction(mass) if mass > 0 else Fraction(0)
-    raise ValueError(criterion)
+        return max(0, *class_sums(sample, rows))
+    by_class: list[float] = [0] * sample.n_classes
+    for i in rows:
+        by_class[sample.y[i]] += sample.mass[i]
+    whole = sum(by_class)
+    return float(sum(v * v for v in by_class)) / float(whole) if whole > 0 else 0.0
 
 
-def questions(
-    sample: Sample, feature: int, *nodes: Sequence[int], criterion: str = "edge", weighed: bool = False
-) -> Iterator[Question]:
-    """Every question about one feature, in the order that breaks ties.
-
-    At nodes (given by their rows) a bin that adds nothing to what is summed is passed over: its question scores as
-    the one before it. Nothing that is missing there: no question about missing values either.
-    """
-    column = sample.columns[feature]
-    present = set(range(-1, column.n_bins))
-    if nodes:
-        sums = [item for rows in nodes for item in histogram(sample, rows, feature).items()]
-        present = {b for b, s in sums if s[1] != 0 or (weighed and s[2] != 0)}
-    missing = column.has_missing and MISSING in present
-    for t in range(column.n_bins if missing else column.n_bins - 1):
-        if t in present:
-            yield Question(feature, t, False)
-            if missing:
-                yield Question(feature, t, True)
+def questions(sample: Sample, feature: int, rows: Sequence[int]) -> Iterator[Question]:
+    """Every question that parts these rows, in the order that breaks ties: bin, missing right before missing left."""
+    found = {int(sample.codes[i][feature]) for i in rows}
+    present = sorted(found - {MISSING})
+    for b in present if MISSING in found else present[:-1]:
+        yield Question(feature, b, False)
+        if MISSING in found:
+            yield Question(feature, b, True)
 
 
 def parts(sample: Coded, rows: Sequence[int], question: Question) -> tuple[list[int], list[int]]:
@@ -125,50 +161,46 @@ def threshold_of(sample: Coded, question: Question) -> float:
     return thresholds[question.bin] if question.bin < len(thresholds) else math.inf
 
 
-def total(values: Sequence[float], rows: Sequence[int]) -> float:
-    return sum(values[i] for i in rows)
+@dataclass(frozen=True)
+class Split:
+    question: Question
+    score: float
+    gain: float  # score less the score of the unsplit node
+
+
+def to_beat(criterion: str, own: float) -> float:
+    """Rounding must not make a useless split look useful."""
+    return own * (1 + 1e-12) + 1e-12 if criterion == "gini" else own
 
 
 def split_score(
     sample: Sample, rows: Sequence[int], question: Question, criterion: str, min_leaf_weight: float = 0.0
-) -> float | Fraction | None:
+) -> float | None:
     """Score of one question at one node, None where it is not allowed."""
-    score: float | Fraction = 0
-    for side in parts(sample, rows, question):
+    sides = parts(sample, rows, question)
+    for side in sides:
         if not side or total(sample.weight, side) < min_leaf_weight:
             return None
-        mass = total(sample.mass, side)
-        if criterion == "gini" and mass <= 0:
+        if criterion == "gini" and total(sample.mass, side) <= 0:
             return None
-        score += node_score(criterion, total(sample.signed, side), mass)
-    return score
-
-
-@dataclass(frozen=True)
-class Split:
-    question: Question
-    score: float | Fraction
-    gain: float | Fraction  # score less the score of the unsplit node
+    return node_score(sample, sides[0], criterion) + node_score(sample, sides[1], criterion)
 
 
 def best_split(
     sample: Sample,
     rows: Sequence[int],
-    criterion: str = "edge",
+    criterion: str,
     *,
     min_leaf_weight: float = 0.0,
     features: Sequence[int] | None = None,
     tie: float = 0,
 ) -> Split | None:
-    """The question that scores most above the node itself; ties: feature, bin, missing right before left."""
-    own = node_score(criterion, total(sample.signed, rows), total(sample.mass, rows))
-    floor = own * Fraction(10**12 + 1, 10**12) if criterion == "gini" else own
+    """The question that scores most above the node itself; first column, bin, missing right before left on ties."""
+    own = node_score(sample, rows, criterion)
     best: Split | None = None
     for feature in sorted(features) if features is not None else range(len(sample.columns)):
-        for question in questions(sample, feature, rows, criterion=criterion, weighed=min_leaf_weight > 0):
+        for question in questions(sample, feature, rows):
             score = split_score(sample, rows, question, criterion, min_leaf_weight)
-            if score is None or not score > floor + tie:
-                continue
-            if best is None or score > best.score + tie:
+            if score is not None and score > (to_beat(criterion, own) if best is None else best.score) + tie:
                 best = Split(question, score, score - own)
     return best

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import accuracy_score, get_scorer
 from sklearn.model_selection import GroupKFold, KFold
@@ -76,17 +75,6 @@ def same_search(one: Any, other: Any) -> None:
     assert one.best_params_ == other.best_params_
     np.testing.assert_array_equal(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
-
-
-@EACH
-def test_order_threads_and_copies_do_not_matter(search: Any, y: Any) -> None:
-    plain = clone(search).fit(X, y)
-    order = np.random.default_rng(0).permutation(len(X))
-    same_search(plain, clone(search).fit(X[order], y[order]))
-    same_search(plain, clone(search).set_params(n_jobs=3).fit(X, y))
-    weights = np.random.default_rng(1).integers(0, 3, len(X))
-    weighted = clone(search).fit(X, y, sample_weight=weights.astype(float))
-    same_search(weighted, clone(search).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)))
 
 
 @EACH
@@ -339,24 +327,6 @@ def test_settings_with_different_losses_need_a_score() -> None:
     assert search.set_params(scoring="r2").fit(X, T).best_score_ < 1.0
 
 
-def test_frames_and_categories() -> None:
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    frame["e"] = pd.Categorical(np.where(X[:, 3] > 0, "up", "down"))
-    for scoring in (None, "roc_auc"):
-        search = small(scoring=scoring).fit(frame, np.where(Y, "yes", "no"))
-        assert set(search.predict(frame)) <= {"yes", "no"}
-        assert search.feature_names_in_.tolist() == list("abcde")
-        assert 4 in search.categories_
-
-
-def test_regression_learns() -> None:
-    rows, targets = load_diabetes(return_X_y=True)
-    grid = {"learning_rate": [0.02, 0.3], "subsample": [0.3]}
-    search = RGBRegressorCV(RGBRegressor(60), param_grid=grid, cv=3, n_jobs=1).fit(rows[::2], targets[::2])
-    assert search.score(rows[1::2], targets[1::2]) > 0.35
-
-
 def test_large_data_begins_with_a_part_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searches, "ROWS_OF_FIRST_RUNG", 40)
     monkeypatch.setattr(races, "ANSWERS_OF_PARTS", 24)
@@ -372,18 +342,6 @@ def test_large_data_begins_with_a_part_of_the_rows(monkeypatch: pytest.MonkeyPat
     )
     order = np.random.default_rng(0).permutation(len(X))
     same_search(plain, small(param_grid=grid).fit(X[order], Y[order]))
-
-
-def test_progress_is_told(capfd: pytest.CaptureFixture[str]) -> None:
-    small(verbose=1).fit(X, Y)
-    told = capfd.readouterr().err
-    assert "the default setting, fitted to all rows" in told
-    assert "settings go on after" in told
-    assert "chosen: " in told
-    assert "score" in told
-    assert re.search(r"^fit +\d+/\d+.* score", told, re.MULTILINE)  # fits are counted, no rounds
-    small().fit(X, Y)
-    assert not capfd.readouterr().err
 
 
 def test_every_part_of_a_search_shows_how_far_it_is(

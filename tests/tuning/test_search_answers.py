@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-import radboost
 from radboost import (
     DeepBoostClassifier,
     DeepBoostClassifierCV,
@@ -133,15 +131,6 @@ def test_what_the_estimator_lacks_the_search_lacks(searches: dict[str, Any]) -> 
             model.apply(X)
     assert not hasattr(searches["numbers"], "predict_proba")
     assert not hasattr(searches["numbers"], "classes_")
-
-
-def test_files_and_dicts_keep_the_whole_search_and_it_still_answers(searches: dict[str, Any], tmp_path: Path) -> None:
-    search = searches["deepboost"]
-    search.save(tmp_path / "search.rad")
-    for again in (radboost.load(tmp_path / "search.rad"), DeepBoostClassifierCV.from_dict(search.to_dict())):
-        assert again.best_params_ == search.best_params_
-        assert_array_equal(again.predict_contributions(X), search.predict_contributions(X))
-        assert again.to_c() == search.to_c()
 
 
 def test_a_pruned_search_is_a_model_of_the_estimator_and_the_search_stays(searches: dict[str, Any]) -> None:

@@ -323,22 +323,6 @@ def test_changed_bytes_under_a_right_checksum(contents: dict[str, bytes], tmp_pa
     assert refused > 0
 
 
-def test_every_truncation_and_flip_of_a_real_model(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    DeepBoostClassifier(n_rounds=1, max_depth=1).fit(*smooth(0, m=100)).save(path)
-    whole = path.read_bytes()
-    rng = np.random.default_rng(0)
-    damaged = [whole[:length] for length in {*range(100), *rng.integers(0, len(whole), 200).tolist()}]
-    for position in {*range(100), *rng.integers(0, len(whole), 400).tolist()}:
-        flipped = bytearray(whole)
-        flipped[position] ^= int(rng.integers(1, 256))
-        damaged.append(bytes(flipped))
-    for content in damaged:
-        path.write_bytes(content)
-        with pytest.raises(ModelFileError):
-            radboost.load(path)
-
-
 def test_files_of_the_next_format_ask_for_an_upgrade(contents: dict[str, bytes], tmp_path: Path) -> None:
     path = tmp_path / "m"
     path.write_bytes(contents["two classes"])

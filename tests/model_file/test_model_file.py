@@ -131,29 +131,6 @@ def test_labels_that_cannot_be_kept_are_refused_before_writing(tmp_path: Path, d
     assert list(tmp_path.iterdir()) == []
 
 
-def test_feature_names(data, tmp_path: Path) -> None:
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(data[0], columns=[f"colümn {i}" for i in range(6)])
-    model = DeepBoostClassifier(n_rounds=5).fit(frame, data[1])
-    loaded = reload(model, tmp_path / "m")
-    assert_same_model(model, loaded, frame)
-    np.testing.assert_array_equal(loaded.feature_names_in_, model.feature_names_in_)
-    assert loaded.feature_names_in_.dtype == model.feature_names_in_.dtype
-    with pytest.raises(ValueError, match="feature names"):
-        loaded.predict(frame[frame.columns[::-1]])
-
-
-def test_numpy_parameters_and_generators(data, tmp_path: Path) -> None:
-    model = DeepBoostClassifier(np.int64(4), learning_rate=np.float32(0.5), random_state=np.random.RandomState(3))
-    model.fit(*data)
-    loaded = reload(model, tmp_path / "m")
-    assert loaded.n_rounds == 4
-    assert loaded.learning_rate == 0.5
-    assert isinstance(loaded.random_state, NotStored)
-    assert "RandomState" in repr(loaded.random_state)
-    assert_same_model(model, loaded, data[0])
-
-
 def test_only_fitted_known_estimators(tmp_path: Path, data) -> None:
     with pytest.raises(NotFittedError):
         DeepBoostClassifier().save(tmp_path / "m")

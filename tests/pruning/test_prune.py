@@ -169,36 +169,6 @@ def test_order_copies_weights_and_threads_do_not_matter(name: str, fitted) -> No
     assert essence(weighted) != expected
 
 
-def test_better_than_the_first_rounds_and_closer_to_the_whole(fitted) -> None:
-    model, X, y = fitted("squared")
-    fresh, targets = data(0, 600, seed=9)
-    size = len(model.ensemble_) // 5
-    pruned = model.prune(X, y, max_trees=size)
-    first = list(model.staged_predict(fresh))[size - 1]
-    whole = model.predict(fresh)
-    assert np.mean((pruned.predict(fresh) - whole) ** 2) < 0.25 * np.mean((first - whole) ** 2)
-    assert np.mean((pruned.predict(fresh) - targets) ** 2) < np.mean((first - targets) ** 2)
-
-
-def test_targets_are_counted_in_their_units(fitted) -> None:
-    """In another unit of a target the same trees are kept on the same rows, with the same numbers in that unit."""
-    model, X, y = fitted("two targets")
-    changed = np.array([2.0**12, 2.0**-30])
-    other = RGBRegressor(40, n_jobs=1).fit(X, y * changed)
-    rows, found = distinct_rows(X, y, None, 1_000), []
-    for one, factors in ((model, np.ones(2)), (other, changed)):
-        given = replace(rows, targets=rows.targets * factors)
-        units = one._units_to_prune(one.predict(given.X), given.weights)
-        np.testing.assert_array_equal(units, np.array([1.0, 4096.0]) * factors)
-        how = one._how_to_prune()
-        pruner = Pruner(
-            one.ensemble_, given, how.prices, Outputs(2, units), signed=False, refits_leaves=True, n_threads=1
-        )
-        found.append(pruner.ensembles([8])[0].decision_function(X) / factors)
-    np.testing.assert_array_equal(found[0], found[1])
-    assert np.all(found[0].std(axis=0) > 0.5 * y.std(axis=0))
-
-
 def test_the_error_of_several_targets_is_the_mean_of_theirs(fitted) -> None:
     model, X, y = fitted("two targets")
     rows = distinct_rows(X, y, None, 1_000)
@@ -206,6 +176,29 @@ def test_the_error_of_several_targets_is_the_mean_of_theirs(fitted) -> None:
     curve = model.prune(X, y, max_trees=8).size_curve_
     away = (model.predict(held_back.X) - held_back.targets) / np.array([1.0, 4096.0])
     assert curve["error"][-1] == pytest.approx(0.5 * np.mean(away**2))
+
+
+def eight_trees(model: RGBRegressor, rows: Any, X: np.ndarray) -> np.ndarray:
+    """Predictions of eight of the trees of a model of two targets, chosen on these rows."""
+    outputs = Outputs(2, model._units_to_prune(model.predict(rows.X), rows.weights))
+    settings = {"signed": False, "refits_leaves": True, "n_threads": 1}
+    pruner = Pruner(model.ensemble_, rows, model._how_to_prune().prices, outputs, **settings)
+    return pruner.ensembles([8])[0].decision_function(X)
+
+
+def test_targets_count_in_their_units_and_sizes_do_not_depend_on_them(fitted) -> None:
+    """In another unit of a target the same trees are kept on the same rows, with the same numbers in that unit."""
+    model, X, y = fitted("two targets")
+    rows, changed = distinct_rows(X, y, None, 1_000), np.array([2.0**12, 2.0**-30])
+    expected = eight_trees(model, rows, X)
+    assert np.all(expected.std(axis=0) > 0.5 * y.std(axis=0))
+    for targets in (0.0 * rows.targets, rows.targets + 1e9):
+        np.testing.assert_array_equal(eight_trees(model, replace(rows, targets=targets), X), expected)
+    other = RGBRegressor(40, n_jobs=1).fit(X, y * changed)
+    again = eight_trees(other, replace(rows, targets=rows.targets * changed), X)
+    np.testing.assert_array_equal(again / changed, expected)
+    wrong = model.prune(X, 0.0 * y, max_trees=8).predict(X)  # other rows are held back, that is all
+    assert np.all(np.mean((wrong - model.predict(X)) ** 2, axis=0) < 0.2 * model.predict(X).var(axis=0))
 
 
 @pytest.mark.parametrize("options", [None, TreeOptions(monotonic_constraints=[1, 0, 0, 0, 0])])
@@ -234,23 +227,6 @@ def test_monotonic_constraints_stay() -> None:
                 rows[:, column] = np.linspace(-3.0, 3.0, 100)
                 assert (way * np.diff(getattr(pruned, score)(rows))).min() >= -1e-12
             assert len(np.unique(getattr(pruned, score)(X))) > 5
-
-
-def test_sizes_do_not_depend_on_targets(fitted) -> None:
-    """Labels judge and nothing else: which rows are held back depends on them, and so the kept rows are given here."""
-    model, X, y = fitted("two targets")
-    rows, found = distinct_rows(X, y, None, 1_000), []
-    for targets in (rows.targets, 0.0 * rows.targets, rows.targets + 1e9):
-        units = model._units_to_prune(model.predict(rows.X), rows.weights)
-        how, given = model._how_to_prune(), replace(rows, targets=targets)
-        pruner = Pruner(
-            model.ensemble_, given, how.prices, Outputs(2, units), signed=False, refits_leaves=True, n_threads=1
-        )
-        found.append(pruner.ensembles([8])[0].decision_function(X))
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
-    wrong = model.prune(X, 0.0 * y, max_trees=8).predict(X)  # other rows are held back, that is all
-    assert np.all(np.mean((wrong - model.predict(X)) ** 2, axis=0) < 0.2 * model.predict(X).var(axis=0))
 
 
 def test_errors_may_be_negative() -> None:

@@ -111,15 +111,6 @@ def test_smith_waterman_acceptor_is_the_composition_of_its_transducers(costs):
                 assert string_weight(acceptor, x) == pytest.approx(string_weight(composed.project("input"), x))
 
 
-def test_factored_edit_distance_is_the_transducer_of_the_thesis():
-    # Figure 6.3(a): substitution 1, deletion 2, insertion 3.
-    arcs = [(0, a, b, float(a != b), 0) for a in (0, 1) for b in (0, 1)]
-    arcs += [(0, a, EPSILON, 2.0, 0) for a in (0, 1)] + [(0, EPSILON, a, 3.0, 0) for a in (0, 1)]
-    own = transducer_loss(Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0}))
-    for x, y in random_pairs(alphabet_size=2):
-        assert loss_value(own, x, y, 2) == loss_value(edit_distance(1.0, 3.0, 2.0), x, y, 2)
-
-
 def test_a_transducer_of_probabilities_is_a_loss_by_its_logarithm():
     arcs = [(0, a, b, 0.7 if a == b else 0.3, 0) for a in (0, 1) for b in (0, 1)]
     for semiring, weights in ((PROBABILITY, lambda w: w), (LOG, lambda w: -math.log(w))):

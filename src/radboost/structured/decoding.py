@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radboost.structured.automata import LossCache
-from radboost.structured.gradient import expected_loss, gradient_terms
+from radboost.structured.gradient import alphabet_of, expected_loss, gradient_terms
 from radboost.structured.losses import Hamming, StringCrossEntropy, StringLoss
 
 
 def best_strings(potentials: NDArray[np.float64], order: int, n_best: int = 1) -> NDArray[np.int32]:
     """The `n_best` strings with the highest scores, best first (Viterbi's algorithm with a list at every state)."""
-    length, width = potentials.shape
-    size = round(width ** (1.0 / order))
+    length, size = len(potentials), alphabet_of(potentials, order)
     n_states = size ** (order - 1)
     # Strings begin with zeros before their first position, which is how shorter substrings are numbered.
     scores = np.full((n_states, n_best), -np.inf)
@@ -62,8 +61,7 @@ def _read_back(
 
 def marginals(potentials: NDArray[np.float64], order: int, cache: LossCache) -> NDArray[np.float64]:
     """Probabilities of symbols, shape (length, alphabet_size), for strings drawn with odds exp(score)."""
-    length, width = potentials.shape
-    size = round(width ** (1.0 / order))
+    length, size = len(potentials), alphabet_of(potentials, order)
     terms = gradient_terms(StringCrossEntropy(), [0] * length, potentials, order=order, cache=cache)
     return np.asarray(terms.q.reshape(length, -1, size).sum(axis=1))
 

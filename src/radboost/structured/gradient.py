@@ -129,6 +129,18 @@ def _checked_potentials(potentials: Any, shape: tuple[int, ...] | None = None) -
     return values
 
 
+def alphabet_of(potentials: Any, order: int) -> int:
+    """Size of the alphabet, of which potentials have the power `order` as their number of columns."""
+    width = potentials.shape[1]
+    size: int = round(width ** (1.0 / order))
+    if size**order != width:
+        raise ValueError(
+            f"potentials must have alphabet_size ** order columns; got {width}, which is no number to the power of "
+            f"{order}. Scores of single symbols have order=1."
+        )
+    return size
+
+
 class _Chain:
     """Scores of shape (length, alphabet ** order): entry z of row s is w . psi(x, z, s)."""
 
@@ -140,13 +152,8 @@ class _Chain:
                 "potentials must have the shape (length, alphabet_size ** order), with a length of at least 1; got "
                 f"{self.potentials.shape}."
             )
-        self.length, width = self.potentials.shape
-        self.alphabet_size = round(width ** (1.0 / self.order))
-        if self.alphabet_size**self.order != width:
-            raise ValueError(
-                f"potentials must have alphabet_size ** order columns; got {width}, which is no number to the power of "
-                f"{order}."
-            )
+        self.length = len(self.potentials)
+        self.alphabet_size = alphabet_of(self.potentials, self.order)
         self._used = used_potentials(self.length, self.alphabet_size, self.order)
 
     def _scores(self) -> tuple[LayeredArcs, NDArray[np.float64]]:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from radboost._validation import check_choice, check_integer, check_real, resolve_n_jobs
 from radboost.structured.automata import LossCache, check_string, loss_value
-from radboost.structured.gradient import gradient_terms_batch, substring_numbers
+from radboost.structured.gradient import alphabet_of, gradient_terms_batch, substring_numbers
 from radboost.structured.losses import StringLoss, get_string_loss
 from radboost.torch.known import Known
 
@@ -107,7 +107,7 @@ class StructuredLoss(nn.Module):
         self, potentials: Tensor | Sequence[Tensor], targets: Tensor | Sequence[Any], lengths: Any
     ) -> Tensor:
         scores, sizes = _joined(potentials, lengths)
-        alphabet_size = _alphabet_size(scores.shape[1], self.order)
+        alphabet_size = alphabet_of(scores, self.order)
         cut = lengths is not None or not isinstance(potentials, Tensor)
         strings = _strings(targets, sizes, alphabet_size, cut)
         values, gradient = self._terms(scores.detach().cpu().double().numpy(), strings, alphabet_size)
@@ -157,16 +157,6 @@ def _own_loss(loss: StringLoss, symbols: bytes, alphabet_size: int) -> float:
     """L(y, y), kept because its transducers are composed anew each time."""
     y = np.frombuffer(symbols, dtype=np.int32)
     return loss_value(loss, y, y, alphabet_size)
-
-
-def _alphabet_size(width: int, order: int) -> int:
-    size: int = round(width ** (1.0 / order))
-    if size**order != width:
-        raise ValueError(
-            f"potentials must have alphabet ** order columns; got {width}, which is no number to the power of {order}. "
-            "Scores of single symbols have order=1."
-        )
-    return size
 
 
 def _joined(potentials: Any, lengths: Any) -> tuple[Tensor, list[int]]:

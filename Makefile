@@ -24,7 +24,7 @@ demo: $(VENV)/.built $(VENV)/.demo ## from a CSV file to a model and a report, a
 test: lint ## lint, then every test but those marked slow or browser
 	$(PY) -m pytest -m "not slow and not browser" $(PYTEST_ARGS)
 
-test-all: lint $(VENV)/.heavy $(VENV)/.browser chromium ## lint, then every test, with Flower, Ray, PyTorch, OpenFst and the site
+test-all: lint $(VENV)/.heavy $(VENV)/.browser chromium ## lint, then every test, with Flower, Ray, PyTorch and the site
 	$(PY) -m pytest --hypothesis-profile=anew $(PYTEST_ARGS)
 
 browser: $(VENV)/.built $(VENV)/.dev $(VENV)/.browser chromium ## open reports in Chromium: the tests marked browser
@@ -125,7 +125,7 @@ $(VENV)/.demo $(VENV)/.dev $(VENV)/.docs $(VENV)/.heavy $(VENV)/.browser $(VENV)
 $(VENV)/.demo: EXTRAS := cli,plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
 $(VENV)/.docs: EXTRAS := docs
-$(VENV)/.heavy: EXTRAS := test,lint,docs,flower,torch,openfst,mpi
+$(VENV)/.heavy: EXTRAS := test,lint,docs,flower,torch,mpi
 $(VENV)/.browser: EXTRAS := browser
 $(VENV)/.bench: EXTRAS := bench,progress
 $(VENV)/.release: EXTRAS := release

@@ -53,7 +53,6 @@ OPTIONAL = {
     "optuna",
     "ray",
     "torch",
-    "pynini",
     "onnx",
     "onnxruntime",
     "treelite",

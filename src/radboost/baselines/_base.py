@@ -24,16 +24,64 @@ INSTEAD = {"max_leaves": "It is a parameter here: max_leaves=... ."}
 
 
 class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
-    """Base of the estimators that are here to compare with."""
+    """Base of the estimators that are here to compare with.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        As for `DeepBoostClassifier`.
+    class_weight : dict from labels to weights, "balanced", or None
+        As for `DeepBoostClassifier`.
+    early_stopping : bool, int or EarlyStopping
+        As for `DeepBoostClassifier`.
+    n_jobs : int or None
+        Threads, at most 1024; None for all cores. The model does not depend on it.
+    verbose : int
+        Show a progress bar.
+    warm_start : bool
+        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
+    tree_options : TreeOptions or None
+        The number of bins (`max_bins`).
+
+    Attributes
+    ----------
+    history_ : dict of lists, one entry per round
+        "objective" (the mean exponential loss), "train_error", "n_hypotheses"; with validation rows "validation_error"
+        and "validation_loss", the same loss on them.
+    n_iter_ : int
+        Rounds.
+    stop_reason_ : str
+        Why there are no more rounds.
+    n_skipped_rounds_ : int
+        Always 0: a round without a useful tree ends the fit.
+    feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
+    """
 
     _stores_objective: ClassVar[bool] = False
     _takes_offset: ClassVar[bool] = False
 
-    n_jobs: int | None
-    early_stopping: bool | int | EarlyStopping
+    max_leaves: int | str
     _watch: ClassVar[type[ClassicWatch]]
-    tree_options: TreeOptions | None
     _tree_options_read = ("max_bins",)
+
+    def __init__(
+        self,
+        *,
+        categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+        early_stopping: bool | int | EarlyStopping = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        tree_options: TreeOptions | None = None,
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.tree_options = tree_options
 
     @described_like(BoostingEstimator.fit)
     def fit(  # type: ignore[override]  # without offsets
@@ -107,9 +155,9 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     @abstractmethod
     def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker: ...
 
-    @abstractmethod
     def _max_leaves(self, n_classes: int) -> int:
-        """Leaves of a tree."""
+        """Most leaves of a tree."""
+        return int(self.max_leaves)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         return {}

@@ -38,7 +38,7 @@ from radboost.linear.columns import check_known
 from radboost.model_file import storable_estimator
 from radboost.model_file.encoding import is_stored
 from radboost.projection.kernels import (
-    Kernel,
+    KernelFunction,
     NamedKernel,
     PrecomputedKernel,
     check_columns,
@@ -196,7 +196,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         self.__dict__ = checked.__dict__
         return self
 
-    def _read_parameters(self) -> list[Kernel]:
+    def _read_parameters(self) -> list[KernelFunction]:
         kernels = read_kernels(self.kernels)
         check_integer_or([None], "rank", self.rank, 1)
         check_real_or([None], "ky_fan", self.ky_fan, low=0.0, open_low=True)
@@ -342,7 +342,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
                 found.append(answers[: len(block)])
         return np.vstack(found)
 
-    def _coordinates(self, kernels: list[Kernel], rows: FloatArray) -> FloatArray:
+    def _coordinates(self, kernels: list[KernelFunction], rows: FloatArray) -> FloatArray:
         found = np.empty((len(rows), len(self.components_)))
         for k, (kernel, one) in enumerate(zip(kernels, self._spectra, strict=True)):
             of_kernel = self.components_[:, 0] == k
@@ -351,7 +351,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
                 found[:, of_kernel] = np.sqrt(self.mixture_[k]) * functions[:, self.components_[of_kernel, 1]]
         return found
 
-    def _kernels_now(self) -> list[Kernel]:
+    def _kernels_now(self) -> list[KernelFunction]:
         """Functions of the user's own are not in a file: a loaded model may have got them again since."""
         if is_stored(self._kernels):
             return self._kernels
@@ -383,7 +383,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         return tags
 
     ensemble_: ProjectedEnsemble
-    _kernels: list[Kernel]
+    _kernels: list[KernelFunction]
     _spectra: list[Spectrum]
     _sample: FloatArray
     _means: FloatArray

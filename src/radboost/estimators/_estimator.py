@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import FloatArray
-from radboost.estimators._naming import CHECKED, NamedParameters, check_prediction_names
+from radboost.estimators._naming import CHECKED, NamedParameters, check_names
 from radboost.export.c_code import c_code
 from radboost.export.onnx_graph import onnx_model
 from radboost.export.parts import Exported, ExportedAnswer, ScoreSum, refuse_model
@@ -42,8 +42,7 @@ def of_one_fit(method: Callable[Concatenate[Model, Given], Result]) -> Callable[
 
     @wraps(method)
     def with_one_dict(self: Model, /, *arguments: Given.args, **named: Given.kwargs) -> Result:
-        if named:
-            check_prediction_names(method, self, named)
+        check_names(method, self, named)
         view = object.__new__(type(self))
         view.__dict__ = self.__dict__
         return method(view, *arguments, **named)

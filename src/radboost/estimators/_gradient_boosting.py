@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._constraints import check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
 from radboost.families import NormBalls, TreeFamilies
 from radboost.families.raw_rows import RawRows
@@ -81,16 +82,32 @@ class TargetWatch(Watch):
         return losses, wrong
 
 
+@with_constructor
 class GradientBoosting(BoostingEstimator):
     """Everything but the losses and what is predicted from scores."""
 
-    loss_: str | TargetLoss
-    chosen_: dict[str, Any]
-    _loss_given: str | TargetLoss
+    n_rounds: int | str = field(default="auto", kw_only=False)
+    loss: str | TargetLoss = "auto"
+    family: TreeFamilies | None = None
+    n_candidates: int = 7
+    complexity_penalty: float | str = "auto"
+    step: str = "auto"
+    learning_rate: float | str = "auto"
+    subsample: float | str = "auto"
+    categorical_features: Any = "from_dtype"
+    early_stopping: bool | int | EarlyStopping = False
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+    tree_options: TreeOptions | None = None
+
+    loss_: str | TargetLoss = field(init=False)
+    chosen_: dict[str, Any] = field(init=False)
 
     _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
     _family_of_size = "family=TreeFamilies(sizes=({splits},))"
-    _chosen = (
+    _chosen: ClassVar[tuple[str, ...]] = (
         "n_rounds",
         "learning_rate",
         "subsample",
@@ -108,41 +125,6 @@ class GradientBoosting(BoostingEstimator):
         "monotonic_constraints",
         "interaction_constraints",
     )
-
-    def __init__(
-        self,
-        n_rounds: int | str = "auto",
-        *,
-        loss: str | TargetLoss = "auto",
-        family: TreeFamilies | None = None,
-        n_candidates: int = 7,
-        complexity_penalty: float | str = "auto",
-        step: str = "auto",
-        learning_rate: float | str = "auto",
-        subsample: float | str = "auto",
-        categorical_features: Any = "from_dtype",
-        early_stopping: bool | int | EarlyStopping = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.family = family
-        self.n_candidates = n_candidates
-        self.complexity_penalty = complexity_penalty
-        self.step = step
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
 
     @abstractmethod
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import replace
-from typing import Any, Self, TypedDict
+from dataclasses import field, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from radboost._validation import (
 from radboost.ensemble import SparseEnsemble
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import LinearEstimator, Read
+from radboost.estimators._naming import with_constructor
 from radboost.families.columns import Column
 from radboost.families.generators import Training, get_generator
 from radboost.linear import (
@@ -53,23 +54,7 @@ UPDATES = ("newton", "adaboost", "gradboost")
 MAX_STEPS, MAX_INDUCTIONS = 1000, 100
 
 
-class PassedOn(TypedDict, total=False):
-    """Keywords that the constructors of the estimators pass on to that of `SparseBoost`."""
-
-    update: str
-    template: str | int
-    family: Any
-    features_per_round: int | None
-    totally_corrective: bool
-    n_rounds: int | str
-    tol: float
-    standardize: bool
-    fit_intercept: bool
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
-
-
+@with_constructor
 class SparseBoost(LinearEstimator):
     """Base of the estimators with structural sparsity; `_read_targets` and `_make_loss` say what they learn from y.
 
@@ -138,41 +123,23 @@ class SparseBoost(LinearEstimator):
     feature_importances_, n_iter_, n_features_in_, feature_names_in_
     """
 
-    alpha_: float
-    history_: dict[str, list[float]]
+    alpha: float | str = field(default=0.01, kw_only=False)
+    penalty: str = "l1/l2"
+    update: str = "newton"
+    template: str | int = "auto"
+    family: Any = "given"
+    features_per_round: int | None = None
+    totally_corrective: bool = True
+    n_rounds: int | str = "auto"
+    tol: float = 1e-6
+    standardize: bool = True
+    fit_intercept: bool = True
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
-    def __init__(
-        self,
-        alpha: float | str = 0.01,
-        *,
-        penalty: str = "l1/l2",
-        update: str = "newton",
-        template: str | int = "auto",
-        family: Any = "given",
-        features_per_round: int | None = None,
-        totally_corrective: bool = True,
-        n_rounds: int | str = "auto",
-        tol: float = 1e-6,
-        standardize: bool = True,
-        fit_intercept: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.penalty = penalty
-        self.update = update
-        self.template = template
-        self.family = family
-        self.features_per_round = features_per_round
-        self.totally_corrective = totally_corrective
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    alpha_: float = field(init=False)
+    history_: dict[str, list[float]] = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows X and targets y.

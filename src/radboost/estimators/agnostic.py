@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ from radboost.ensemble import SparseEnsemble
 from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import LinearEstimator, Read
+from radboost.estimators._naming import with_constructor
 from radboost.families.columns import Column
 from radboost.linear import Columns
 from radboost.linear.columns import matrix_times
@@ -51,6 +52,7 @@ class AgnosticSettings:
 
 
 @storable_estimator
+@with_constructor
 class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     """A linear model that minimises the worst mixture of several losses (Storcheus, PhD thesis, NYU 2021, chapter 5).
 
@@ -109,41 +111,22 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     (True, ['cross_entropy', 'hinge'])
     """
 
-    classes_: npt.NDArray[Any]
-    mixture_: dict[str, float]
+    losses: Any = field(default=("cross_entropy", "hinge", "zero_one", "l1"), kw_only=False)
+    mixtures: Any = None
+    radius: float = 10.0
+    norm_penalty: float = 0.0
+    lipschitz_penalty: float = 0.0
+    normalize: bool = True
+    solver: str = "descent_ascent"
+    n_rounds: int = 1000
+    batch_size: int | None = None
+    learning_rate: float = 1.0
+    class_weight: Any = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
-    def __init__(
-        self,
-        losses: Any = ("cross_entropy", "hinge", "zero_one", "l1"),
-        *,
-        mixtures: Any = None,
-        radius: float = 10.0,
-        norm_penalty: float = 0.0,
-        lipschitz_penalty: float = 0.0,
-        normalize: bool = True,
-        solver: str = "descent_ascent",
-        n_rounds: int = 1000,
-        batch_size: int | None = None,
-        learning_rate: float = 1.0,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.losses = losses
-        self.mixtures = mixtures
-        self.radius = radius
-        self.norm_penalty = norm_penalty
-        self.lipschitz_penalty = lipschitz_penalty
-        self.normalize = normalize
-        self.solver = solver
-        self.n_rounds = n_rounds
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    mixture_: dict[str, float] = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows X and labels y; a row of weight w counts as w copies of it."""

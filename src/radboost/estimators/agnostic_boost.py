@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +13,15 @@ from sklearn.base import ClassifierMixin
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
-from radboost.boosting.watch import EarlyStopping
 from radboost.engine import current
 from radboost.estimators._class_scores import chances
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
 from radboost.estimators._learning import FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import PredictingMixin
 from radboost.export.parts import ExportedAnswer, Rule
-from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
 from radboost.losses.judging import check_judging
 from radboost.model_file import ModelFileError, storable_estimator
@@ -31,7 +31,6 @@ from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_o
 from radboost.objectives.targets import LossRows
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights
-from radboost.trees import TreeOptions
 
 
 class AgnosticWatch(TargetWatch):
@@ -51,6 +50,7 @@ class AgnosticWatch(TargetWatch):
 
 
 @storable_estimator
+@with_constructor
 class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that minimises the worst mixture of several losses, for two classes and for more.
 
@@ -91,51 +91,21 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     True
     """
 
+    n_rounds: int = field(default=200, kw_only=False)
+    losses: Any = ("cross_entropy", "hinge", "zero_one", "l1")
+    mixtures: Any = None
+    mu: float = 20.0
+    complexity_penalty: float = 0.3
+    subsample: float = 0.5
+    class_weight: Any = None
+
+    # Parameters of RGB that are fixed here.
+    loss: str = field(default="auto", init=False)
+    step: str = field(default="line_search", init=False)
+
     _stores_objective: ClassVar[bool] = False
     _regression: ClassVar[bool] = False
     _type_of_watch: ClassVar[type[TargetWatch]] = AgnosticWatch
-    # Of RGB, and no parameters here.
-    loss = "auto"
-    step = "line_search"
-
-    def __init__(
-        self,
-        n_rounds: int = 200,
-        *,
-        losses: Any = ("cross_entropy", "hinge", "zero_one", "l1"),
-        mixtures: Any = None,
-        mu: float = 20.0,
-        family: TreeFamilies | None = None,
-        n_candidates: int = 7,
-        complexity_penalty: float = 0.3,
-        learning_rate: float | str = "auto",
-        subsample: float = 0.5,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.losses = losses
-        self.mixtures = mixtures
-        self.mu = mu
-        self.family = family
-        self.n_candidates = n_candidates
-        self.complexity_penalty = complexity_penalty
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
 
     def _read_parameters(self) -> FitSettings:
         check_real("mu", self.mu, low=0.0, open_low=True)

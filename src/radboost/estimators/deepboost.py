@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._look import DEEPEST, look_at
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.families import FAMILIES, Family, Problem, Trees, get_families
 from radboost.families.kernel import supply_kernel
@@ -54,6 +55,7 @@ RATED_OBJECTIVES = ("sum", "compsum")
 
 
 @storable_estimator
+@with_constructor
 class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
@@ -201,7 +203,27 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     ((89, 3), 'sum')
     """
 
-    _tree_options_read: tuple[str, ...] = (
+    n_rounds: int | str = field(default="auto", kw_only=False)
+    loss: str | NativeLoss | TargetLoss = "logistic"
+    objective: str = "sum"
+    family: str | Family | list[str | Family] = "trees"
+    max_depth: int | str = "auto"
+    complexity_penalty: float | str = "auto"
+    l1_penalty: float = 0.0
+    learning_rate: float | str = "auto"
+    subsample: float = 1.0
+    step: str = "auto"
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    early_stopping: bool | int | EarlyStopping = False
+    calibration: str | None = "auto"
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+    tree_options: TreeOptions | None = None
+    warm_start: bool = False
+
+    _tree_options_read: ClassVar[tuple[str, ...]] = (
         "max_features",
         "thresholds",
         "split_criterion",
@@ -215,53 +237,17 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     )
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search"]
-    _chosen = ("n_rounds", "learning_rate", "complexity_penalty", "max_depth", "thresholds", "leaves")
+    _chosen: ClassVar[tuple[str, ...]] = (
+        "n_rounds",
+        "learning_rate",
+        "complexity_penalty",
+        "max_depth",
+        "thresholds",
+        "leaves",
+    )
     _instead: ClassVar[dict[str, str]] = {}  # of options that are not read
     _looks: ClassVar[bool] = True  # where the penalty is "auto"
     _descent: ClassVar[type[CoordinateDescent]] = CoordinateDescent
-
-    def __init__(
-        self,
-        n_rounds: int | str = "auto",
-        *,
-        loss: str | NativeLoss | TargetLoss = "logistic",
-        objective: str = "sum",
-        family: str | Family | list[str | Family] = "trees",
-        max_depth: int | str = "auto",
-        complexity_penalty: float | str = "auto",
-        l1_penalty: float = 0.0,
-        learning_rate: float | str = "auto",
-        subsample: float = 1.0,
-        step: str = "auto",
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        calibration: str | None = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.objective = objective
-        self.family = family
-        self.max_depth = max_depth
-        self.complexity_penalty = complexity_penalty
-        self.l1_penalty = l1_penalty
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.step = step
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.calibration = calibration
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
-        self.warm_start = warm_start
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,6 +33,7 @@ from radboost.ensemble.projected import ProjectedEnsemble
 from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._describing import Describing, Unexplained
 from radboost.estimators._estimator import of_one_fit
+from radboost.estimators._naming import with_constructor
 from radboost.linear import canonical_rows
 from radboost.linear.columns import check_known
 from radboost.model_file import storable_estimator
@@ -70,6 +71,7 @@ class LabelledRows:
 
 
 @storable_estimator
+@with_constructor
 class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin, Unexplained, Describing):
     """Logistic regression on the top eigenfunctions of a mixture of kernels, all learned at once.
 
@@ -132,35 +134,24 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         "objective" after each accepted step of the descent that won; it falls.
     """
 
+    kernels: Sequence[Any] = field(default=("linear", "rbf"), kw_only=False)
+    rank: int | None = None
+    ky_fan: float | None = None
+    inverse_sum: float | None = None
+    alpha: float = 1e-3
+    fit_intercept: bool = True
+    standardize: bool = True
+    n_starts: int = 4
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+
+    ensemble_: ProjectedEnsemble = field(init=False)
+    _kernels: list[Kernel] = field(init=False)
+    _sample: FloatArray = field(init=False)
+
     _kind_of_file: ClassVar[str] = "projections"
     _why_unexplained: ClassVar[str] = "its eigenfunctions mix all columns of a row."
-
-    def __init__(
-        self,
-        kernels: Sequence[Any] = ("linear", "rbf"),
-        *,
-        rank: int | None = None,
-        ky_fan: float | None = None,
-        inverse_sum: float | None = None,
-        alpha: float = 1e-3,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        n_starts: int = 4,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.rank = rank
-        self.ky_fan = ky_fan
-        self.inverse_sum = inverse_sum
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.n_starts = n_starts
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Learn from labelled rows; eigenfunctions are those of `X_unlabelled` where that is given."""
@@ -381,14 +372,6 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    ensemble_: ProjectedEnsemble
-    _kernels: list[Kernel]
-    _spectra: list[Spectrum]
-    _sample: FloatArray
-    _means: FloatArray
-    _scales: FloatArray
-    _sample_size: float
 
 
 def _short(kernel: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,20 +15,19 @@ from radboost._validation import check_choice, check_real, check_real_or, resolv
 from radboost.boosting import Trace
 from radboost.boosting.multi_source import MultiSourceDescent
 from radboost.boosting.source_watch import SourceWatch
-from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._learning import FitPlan, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import PruningMixin
 from radboost.estimators._sources import SourcesOfFit, with_shares
 from radboost.estimators.deepboost import AUTOMATIC, DeepBoostClassifier
 from radboost.export.parts import ScoreSum, refuse_model
-from radboost.families import Family, Problem, get_families
+from radboost.families import Problem, get_families
 from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedHypothesis
-from radboost.losses import NativeLoss, TargetLoss
 from radboost.model_file import ModelFileError, NotStored, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import (
@@ -52,6 +51,7 @@ AUTOMATIC_PENALTY = (0.003, 0.01)
 
 
 @storable_estimator
+@with_constructor
 class MultiSourceBoostClassifier(DeepBoostClassifier):
     """Boosting on rows from several sources, for a model that holds up on whichever mixture of them it meets.
 
@@ -130,68 +130,34 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     (3,)
     """
 
+    n_rounds: int = field(default=300, kw_only=False)
+    source_objective: str = "max"
+    mu: float = 10.0
+    mixtures: Any = None
+    domain_classifier: Any = None
+    complexity_penalty: float | str | WeightedL1 = "auto"  # type: ignore[assignment]
+    learning_rate: float = 0.1
+
+    # Parameters of DeepBoost that are fixed here.
+    max_depth: str = field(default="auto", init=False)
+    l1_penalty: float = field(default=0.0, init=False)
+    subsample: float = field(default=1.0, init=False)
+    calibration: str | None = field(default=None, init=False)
+    warm_start: bool = field(default=False, init=False)
+
+    source_names_: npt.NDArray[Any] = field(init=False)
+    domain_classifier_: Any = field(init=False)
+    left_out_: dict[str, str] = field(init=False)
+
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
     _takes_offset: ClassVar[bool] = False
     _looks = False
-    _tree_options_read = tuple(
+    _tree_options_read: ClassVar[tuple[str, ...]] = tuple(
         name for name in DeepBoostClassifier._tree_options_read if name not in ("leaves", *CONSTRAINTS)
     )
     _instead: ClassVar[dict[str, str]] = dict.fromkeys(
         CONSTRAINTS, "DeepBoostClassifier, RGBClassifier and RGBRegressor keep to constraints on columns."
     )
-    # Of DeepBoost, and no parameters here.
-    max_depth = "auto"
-    l1_penalty = 0.0
-    subsample = 1.0
-    warm_start = False
-
-    source_names_: npt.NDArray[Any]
-    domain_classifier_: Any
-    left_out_: dict[str, str]
-
-    calibration: str | None = None
-
-    def __init__(
-        self,
-        n_rounds: int = 300,
-        *,
-        loss: str | NativeLoss | TargetLoss = "logistic",
-        objective: str = "sum",
-        source_objective: str = "max",
-        mu: float = 10.0,
-        mixtures: Any = None,
-        domain_classifier: Any = None,
-        family: str | Family | list[str | Family] = "trees",
-        complexity_penalty: float | str | WeightedL1 = "auto",
-        learning_rate: float = 0.1,
-        step: str = "auto",
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.objective = objective
-        self.source_objective = source_objective
-        self.mu = mu
-        self.mixtures = mixtures
-        self.domain_classifier = domain_classifier
-        self.family = family
-        self.complexity_penalty = complexity_penalty  # type: ignore[assignment]
-        self.learning_rate = learning_rate
-        self.step = step
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
-
     _how_to_prune = PruningMixin._how_to_prune  # refuses: scores depend on the source
 
     @classmethod

@@ -14,13 +14,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost._typing import ClassIds, FloatArray
 from radboost._validation import check_integer
-from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer, target_rule
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import begun_at
 from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.estimators._trees_model import TreesModel
@@ -51,6 +51,7 @@ SMALLEST_EXPONENT = -900
 
 
 @storable_estimator
+@with_constructor
 class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for two classes and for more.
 
@@ -149,50 +150,12 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     True
     """
 
+    class_weight: Any = None
+    calibration: str | None = "auto"
+
     _stores_objective: ClassVar[bool] = False
     _regression: ClassVar[bool] = False
     _theorem: ClassVar[str] = "Regularized Gradient Boosting, Theorem 3.2"
-
-    def __init__(
-        self,
-        n_rounds: int | str = "auto",
-        *,
-        loss: str | TargetLoss = "auto",
-        family: TreeFamilies | None = None,
-        n_candidates: int = 7,
-        complexity_penalty: float | str = "auto",
-        step: str = "auto",
-        learning_rate: float | str = "auto",
-        subsample: float | str = "auto",
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        calibration: str | None = "auto",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        super().__init__(
-            n_rounds,
-            loss=loss,
-            family=family,
-            n_candidates=n_candidates,
-            complexity_penalty=complexity_penalty,
-            step=step,
-            learning_rate=learning_rate,
-            subsample=subsample,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            tree_options=tree_options,
-        )
-        self.class_weight = class_weight
-        self.calibration = calibration
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:

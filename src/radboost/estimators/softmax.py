@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +35,7 @@ from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
 from radboost.export.parts import ExportedAnswer, Rule, refuse_model
 from radboost.families.raw_rows import RawRows
@@ -70,6 +71,7 @@ INSTEAD = {
 
 
 @storable_estimator
+@with_constructor
 class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that minimises the expected cost directly: for unequal costs of mistakes, and robust to label noise.
 
@@ -174,53 +176,32 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     (178, 3)
     """
 
+    n_rounds: int = field(default=1000, kw_only=False)
+    cost: Any = None
+    decision: str = "auto"
+    max_leaves: int = 32
+    samples_per_round: int | str | None = None
+    sampling: str = "gradient"
+    learning_rate: float | str = "auto"
+    step: str = "edge"
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    early_stopping: bool | int | EarlyStopping = False
+    calibration: str | None = "auto"
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+    tree_options: TreeOptions | None = None
+    warm_start: bool = False
+
+    cost_: FloatArray | None = field(init=False)
+    learning_rate_: float = field(init=False)
+    decision_: str = field(init=False)
+
     _stores_objective: ClassVar[bool] = False
     _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins")
     _covers_are_rows: ClassVar[bool] = False  # it is that of the pairs of a row and a class that were drawn
     _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs", "decision")
-
-    cost_: FloatArray | None
-    learning_rate_: float
-    decision_: str
-
-    def __init__(
-        self,
-        n_rounds: int = 1000,
-        *,
-        cost: Any = None,
-        decision: str = "auto",
-        max_leaves: int = 32,
-        samples_per_round: int | str | None = None,
-        sampling: str = "gradient",
-        learning_rate: float | str = "auto",
-        step: str = "edge",
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        calibration: str | None = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.cost = cost
-        self.decision = decision
-        self.max_leaves = max_leaves
-        self.samples_per_round = samples_per_round
-        self.sampling = sampling
-        self.learning_rate = learning_rate
-        self.step = step
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.calibration = calibration
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
-        self.warm_start = warm_start
 
     @classmethod
     def paper(cls, n_rounds: int = 1000, **parameters: Any) -> Self:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Unpack
+from dataclasses import field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,8 @@ from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import Read
-from radboost.estimators._naming import with_parameters_of_bases
-from radboost.estimators._sparse_fit import PassedOn, SparseBoost, no_columns
+from radboost.estimators._naming import with_constructor
+from radboost.estimators._sparse_fit import SparseBoost, no_columns
 from radboost.explain.build import Verdict, verdict_on_task
 from radboost.explain.explanation import Explanation
 from radboost.export.parts import ExportedAnswer, Rule
@@ -43,6 +44,7 @@ HALF_WITHIN = 0.6745
 
 @storable_estimator
 @described_like(SparseBoost)
+@with_constructor
 class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
     """Logistic or exponential boosting that learns which features are worth their price, for two or more classes.
 
@@ -54,21 +56,8 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
         What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     """
 
-    classes_: npt.NDArray[Any]
-
-    @with_parameters_of_bases
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        *,
-        loss: str = "logistic",
-        penalty: str = "l1/l2",
-        class_weight: Any = None,
-        **others: Unpack[PassedOn],
-    ) -> None:
-        super().__init__(alpha, penalty=penalty, **others)
-        self.loss = loss
-        self.class_weight = class_weight
+    loss: str = "logistic"
+    class_weight: Any = None
 
     def _scale_of_odds(self) -> float:
         return 1.0 if self.loss_ == "logistic" else 2.0
@@ -104,6 +93,7 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
 
 @storable_estimator
 @described_like(SparseBoost)
+@with_constructor
 class SparseBoostRegressor(RegressorMixin, SparseBoost):
     """Smooth epsilon-insensitive boosting (equation (39)) that learns which features are worth their price.
 
@@ -125,19 +115,11 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost):
         The epsilon of the fit.
     """
 
-    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
+    alpha: float | str = field(default="auto", kw_only=False)
+    penalty: str = "l1"
+    epsilon: float | str = "auto"
 
-    @with_parameters_of_bases
-    def __init__(
-        self,
-        alpha: float | str = "auto",
-        *,
-        epsilon: float | str = "auto",
-        penalty: str = "l1",
-        **others: Unpack[PassedOn],
-    ) -> None:
-        super().__init__(alpha, penalty=penalty, **others)
-        self.epsilon = epsilon
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
 
     @of_one_fit
     def predict(self, X: Any) -> FloatArray:

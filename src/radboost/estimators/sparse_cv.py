@@ -6,6 +6,7 @@ import numbers
 import warnings
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_sample_weight, resolve_n_jobs
 from radboost.estimators._documents import described_like
 from radboost.estimators._linear import Read
-from radboost.estimators._naming import with_parameters_of_bases
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._sparse_fit import SparseBoost, check_alphas, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
@@ -39,6 +40,7 @@ def _product(X: Any, weights: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ij,jk->ik", X[:, used], weights[used], optimize=False), dtype=np.float64)
 
 
+@with_constructor
 class ChoosesAlpha(SparseBoost):
     """Cross-validation of alpha: paths over the training parts of the folds, and their losses on the parts left out.
 
@@ -67,27 +69,20 @@ class ChoosesAlpha(SparseBoost):
         The mean loss, as in the objective, on the rows left out.
     """
 
-    _fixed_parameters = ("alpha", "family", "features_per_round", "totally_corrective")
+    alphas: Any = field(default=None, kw_only=False)
+    n_alphas: int = 30
+    eps: float = 1e-2
+    cv: Any = None
+    n_rounds: int = 1000
 
-    alphas_: FloatArray
-    validation_losses_: FloatArray
+    # Parameters of the estimators without CV that are fixed here.
+    alpha: float | str = field(default=0.01, init=False)
+    family: str = field(default="given", init=False)
+    features_per_round: int | None = field(default=None, init=False)
+    totally_corrective: bool = field(default=True, init=False)
 
-    @with_parameters_of_bases
-    def __init__(
-        self,
-        alphas: Any = None,
-        *,
-        n_alphas: int = 30,
-        eps: float = 1e-2,
-        cv: Any = None,
-        n_rounds: int = 1000,
-        **others: Any,
-    ) -> None:
-        super().__init__(n_rounds=n_rounds, **others)
-        self.alphas = alphas
-        self.n_alphas = n_alphas
-        self.eps = eps
-        self.cv = cv
+    alphas_: FloatArray = field(init=False)
+    validation_losses_: FloatArray = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Chooses alpha, then learns from all rows with it."""
@@ -201,6 +196,7 @@ class ChoosesAlpha(SparseBoost):
 @storable_estimator
 @described_like(SparseBoostClassifier)
 @described_like(ChoosesAlpha)
+@with_constructor
 class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
     """SparseBoostClassifier with the alpha of the smallest loss in cross-validation; features are the columns of X."""
 
@@ -208,6 +204,7 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
 @storable_estimator
 @described_like(SparseBoostRegressor)
 @described_like(ChoosesAlpha)
+@with_constructor
 class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
     """SparseBoostRegressor with the alpha of the smallest loss in cross-validation; features are the columns of X."""
 
@@ -215,5 +212,6 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
 @storable_estimator
 @described_like(MultiTaskSparseBoostClassifier)
 @described_like(ChoosesAlpha)
+@with_constructor
 class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassifier):
     """MultiTaskSparseBoostClassifier with the alpha of the smallest loss in cross-validation of the columns of X."""

@@ -93,10 +93,10 @@ class Estimator(NamedParameters, BaseEstimator):
     def to_c(self, name: str = "model", *, probabilities: bool = True) -> str:
         """The model as the text of one file of C99 that needs no library.
 
-        It has the functions `void NAME_scores(const double *x, double *scores)` and, of a classifier,
-        `int NAME_predict(const double *x)`, the index of the label in `classes_`, and
-        `void NAME_probabilities(const double *x, double *probabilities)` unless `probabilities` is False; of a
-        regressor, `double NAME_predict(const double *x)`. Rows are those that `rows_for_export` makes.
+        It has the function `void NAME_scores(const double *x, double *scores)`. A classifier also has
+        `int NAME_predict(const double *x)`, the index of the label in `classes_`, and, unless `probabilities` is False,
+        `void NAME_probabilities(const double *x, double *probabilities)`. A regressor has
+        `double NAME_predict(const double *x)`. Rows are those that `rows_for_export` makes.
         """
         return c_code(self._exported(), name, probabilities)
 
@@ -200,4 +200,4 @@ class Estimator(NamedParameters, BaseEstimator):
         return {}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Takes the arrays of `_arrays_of_fit` from a file."""
+        """Set attributes from the arrays of `_arrays_of_fit` in a file."""

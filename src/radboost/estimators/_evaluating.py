@@ -23,7 +23,7 @@ class RegressorStandIn(BaseEstimator):
         self.model, self.X, self.scores = model, X, scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        return np.asarray(self.model._answers(self._scores_of(X)))
+        return np.asarray(self.model._predictions(self._scores_of(X)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R squared, as that of the estimator."""

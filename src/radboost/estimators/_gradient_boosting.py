@@ -1,4 +1,4 @@
-"""The fit of Regularized Gradient Boosting, the same for classes and for numbers."""
+"""The fit of Regularized Gradient Boosting, the same for classification and regression."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LEARNING_RATES = (0.1, 0.3)
 MIN_LEAF_WEIGHTS = (10.0, 3.0)
 SUBSAMPLE = 0.5
 PENALTY = 0.3
-BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and what the first ones are computed from
+BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and a copy at the start
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
 INSTEAD = {
     "max_leaves": "The families bound its trees: give the sizes as family=TreeFamilies(sizes=...).",
@@ -61,7 +61,7 @@ class TargetWatch(Watch):
     """The loss of gradient boosting on rows that it does not learn from."""
 
     what = "loss"
-    units: FloatArray | None = None  # of several targets: what they were divided by, and scores are
+    units: FloatArray | None = None  # divisors of several targets, and of their scores
 
     def __init__(
         self, rows: Watched, targets: FloatArray, loss: TargetLoss, n_outputs: int, patience: int | None, n_threads: int
@@ -84,7 +84,7 @@ class TargetWatch(Watch):
 
 @with_constructor
 class GradientBoosting(BoostingEstimator):
-    """Everything but the losses and what is predicted from scores."""
+    """Base of gradient boosting: everything but the losses and the predictions from scores."""
 
     n_rounds: int | str = field(default="auto", kw_only=False)
     loss: str | TargetLoss = "auto"
@@ -178,7 +178,7 @@ class GradientBoosting(BoostingEstimator):
             check_integer("n_candidates", self.n_candidates, 1, 4096),
             PENALTY if isinstance(self.complexity_penalty, str) else float(self.complexity_penalty),
             check_choice("step", self.step, STEPS),
-            0.0,  # learning_rate: `_adapt` knows
+            0.0,  # learning_rate: `_adapt` sets it
             seed,
             n_threads,
         )
@@ -241,7 +241,7 @@ class GradientBoosting(BoostingEstimator):
         if not isinstance(self.n_rounds, str):
             return self._plan_as_given(prepared, settings, trace)
         _, n_outputs = self._resolve_loss(prepared)
-        # Several targets are learned with the defaults of one, which were chosen on numbers.
+        # Several targets are learned with the defaults of one, which were chosen in regression.
         chosen = look_at(self, prepared, settings, 1 if self._regression else n_outputs)
         growth = replace(settings.growth, subsample=chosen.subsample, options=chosen.options)
         rgb = replace(settings.more[0], complexity_penalty=chosen.complexity_penalty)
@@ -262,7 +262,7 @@ class GradientBoosting(BoostingEstimator):
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
         weights = prepared.row_weights(folds_large=True)
         learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
-        # Where the loss is one of differences, an offset of the scores is one of the targets.
+        # A loss of differences sees an offset of the scores as one of the targets.
         of_difference = isinstance(loss, NativeTargetLoss) and loss.of_difference
         within = learned if prepared.offset is None or not of_difference else learned - prepared.offset
         units = self._units(within, weights, growth.n_threads)

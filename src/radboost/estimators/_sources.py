@@ -1,4 +1,4 @@
-"""The sources of a fit: who names them, and Q, which is learned from them before the first round."""
+"""The sources of a fit: arguments, and Q, which is learned from them before the first round."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Pair = tuple[Any, Any]
 
 
 def with_shares(rows: FloatMatrix, shares: FloatArray) -> FloatMatrix:
-    """Rows with the shares of the sources behind their columns; these are exact in float32 too."""
+    """Rows with the probabilities of the sources as further columns; these are exact in float32 too."""
     return np.hstack([rows, shares.astype(rows.dtype)])
 
 
@@ -127,7 +127,7 @@ class SourcesOfFit:
 
 
 def check_watched_sources(n_sources: int) -> None:
-    """Refuses validation rows whose sources are not known, where there are several."""
+    """Refuse validation rows without sources, where there are several."""
     if n_sources > 1:
         raise ValueError(f"X_val was given without sources_val; with {n_sources} sources the loss is watched for each.")
 
@@ -137,7 +137,7 @@ def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.N
 
 
 def check_fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> DomainModel:
-    """The model, where it is one of so many columns and sources."""
+    """The model, if it has this number of columns and sources."""
     if (len(model.instead), model.n_sources) != (n_features, len(names)):
         raise ValueError(
             f"domain_classifier is a model of {model.n_sources} sources on {len(model.instead)} columns; here are "

@@ -35,11 +35,11 @@ from radboost.families.generators import Training, get_generator
 from radboost.linear import (
     NEEDS,
     Certificate,
-    Columns,
+    DesignMatrix,
     Induction,
     InductionSettings,
     Point,
-    Problem,
+    SparseProblem,
     Trail,
     solve_by_bounds,
     solve_by_newton,
@@ -79,7 +79,7 @@ class SparseBoost(LinearEstimator):
         How many features enter at a time, those with the best progress bounds. None: all of them if they are a finite
         set, otherwise 8.
     totally_corrective : bool
-        Whether all weights in the model are optimised after features have entered, or only those of the features that
+        Whether all weights in the model are optimized after features have entered, or only those of the features that
         were chosen, by one step (sequential boosting).
     n_rounds : int or "auto"
         Most rounds: inductions, or steps of the solver where all features are there from the start. "auto" is 100
@@ -161,7 +161,7 @@ class SparseBoost(LinearEstimator):
         settings = replace(settings, alpha=checked._alpha_for(read, settings))
         with progress_bar(settings.n_rounds, int(self.verbose)) as advance:
             trail = Trail(
-                watch=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
+                callback=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
             )
             if self._solves_at_once():
                 certificate = checked._fit_given(read, settings, trail)
@@ -206,7 +206,7 @@ class SparseBoost(LinearEstimator):
         )
         return alphas, np.array(coefs), np.array(intercepts)
 
-    def _points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
+    def _points(self, problem: SparseProblem, settings: InductionSettings, alphas: FloatArray) -> Any:
         """Weights and intercept in the units of X at each alpha."""
         point, unit = problem.start(), problem.prices
         for alpha in alphas:
@@ -237,7 +237,7 @@ class SparseBoost(LinearEstimator):
         )
 
     def _alpha(self) -> float:
-        """The price that is given; 0 where it is to be found."""
+        """The given price; 0 where the fit chooses it."""
         return check_real("alpha", self.alpha, low=0.0)
 
     def _alpha_for(self, read: Read, settings: InductionSettings) -> float:
@@ -257,8 +257,8 @@ class SparseBoost(LinearEstimator):
         """True if all columns are in the problem from the start."""
         return bool(self.family == "given" and self.features_per_round is None)
 
-    def _problem(self, read: Read, settings: InductionSettings, alpha: float) -> Problem:
-        columns = Columns.of(
+    def _problem(self, read: Read, settings: InductionSettings, alpha: float) -> SparseProblem:
+        columns = DesignMatrix.of(
             read.X,
             read.rows,
             read.row_weights,
@@ -268,7 +268,7 @@ class SparseBoost(LinearEstimator):
         )
         return settings.problem(columns, read.loss, read.row_weights, alpha)
 
-    def _solve(self, problem: Problem, point: Point, settings: InductionSettings, trail: Trail) -> Point:
+    def _solve(self, problem: SparseProblem, point: Point, settings: InductionSettings, trail: Trail) -> Point:
         limits = (settings.tolerance, settings.n_rounds, trail)
         if settings.update == "newton":
             return solve_by_newton(problem, point, *limits)
@@ -335,18 +335,18 @@ class SparseBoost(LinearEstimator):
 
     @of_one_fit
     def get_support(self, indices: bool = False) -> npt.NDArray[Any]:
-        """The columns of X that the model needs: as a mask, or as their places."""
+        """The columns of X that the model needs: as a mask, or as their indices."""
         mask = self.feature_importances_ > 0.0
         return np.flatnonzero(mask) if indices else mask
 
 
-def no_columns(read: Read) -> Columns:
-    """The rows without any feature: what a model begins with."""
-    return Columns.of_dense(np.zeros((0, len(read.rows))), read.row_weights, intercept=True, n_threads=1)
+def no_columns(read: Read) -> DesignMatrix:
+    """Design matrix of these rows without any column."""
+    return DesignMatrix.of_dense(np.zeros((0, len(read.rows))), read.row_weights, intercept=True, n_threads=1)
 
 
-def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
-    """Weights and intercept for columns that are neither centred nor scaled."""
+def _in_units_of_x(problem: SparseProblem, point: Point) -> tuple[FloatArray, FloatArray]:
+    """Weights and intercept for columns that are neither centered nor scaled."""
     weights = point.weights * problem.columns.factors[:, None]
     intercept = point.intercept - matrix_times(weights.T, problem.columns.centres)
     # The same number added to all intercepts changes no probability: of all solutions, the one in the middle.
@@ -368,7 +368,7 @@ def check_alphas(alphas: Any, n_alphas: int, eps: float) -> FloatArray | None:
     return given
 
 
-def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
+def decreasing(alphas: Any, problem: SparseProblem, n_alphas: int, eps: float) -> FloatArray:
     """The alphas of a path: those given, or equal ratios from the empty model down."""
     given = check_alphas(alphas, n_alphas, eps)
     if given is not None:

@@ -29,15 +29,15 @@ class TreesModel(Describing):
     """Base of the estimators whose `ensemble_` is a weighted sum of hypotheses."""
 
     _kinds_of_importance = ("gain", "cover", "split")
-    # Whether the cover of a leaf is the weight of the training rows in it.
+    # True if the cover of a leaf is the weight of the training rows in it.
     _covers_are_rows: ClassVar[bool] = True
-    # Whether the model is one of an objective and a loss, which its probabilities follow from.
+    # True if probabilities follow from an objective and a loss.
     _stores_objective: ClassVar[bool] = False
     _kind_of_file: ClassVar[str] = "boosted"
-    # What `chosen_` says of a fit, where there is one, and which of it are words.
+    # Keys of `chosen_`, if there is one, and which of them have words as values.
     _chosen: ClassVar[tuple[str, ...]] = ()
     _chosen_words: ClassVar[tuple[str, ...]] = ("thresholds", "leaves")
-    # What `ensemble_` is; its `from_arrays` reads that of a model file.
+    # Type of `ensemble_`; its `from_arrays` reads that of a model file.
     _type_of_ensemble: ClassVar[type[Any]] = Ensemble
 
     ensemble_: Ensemble
@@ -49,7 +49,7 @@ class TreesModel(Describing):
         return parts.sum_of_trees(self.ensemble_)
 
     def _name_classes(self) -> None:
-        """Lets the trees of the ensemble say the labels that they vote for, or that they answer for targets."""
+        """Give the trees of the ensemble the names of the classes, or the word "targets", for their texts."""
         names, classes = getattr(self.ensemble_, "names", None), getattr(self, "classes_", None)
         if names is not None and classes is not None:
             names.classes = tuple(classes.tolist())
@@ -92,8 +92,8 @@ class TreesModel(Describing):
     def predict_contributions(self, X: Any, *, interactions: bool = False) -> FloatArray:
         """Contributions of each feature to the scores of each row: exact Shapley values (docs/explaining.md).
 
-        A feature that is not known is averaged over by the training weight at both sides of the questions about it, as
-        TreeSHAP does with `tree_path_dependent`, LightGBM with `pred_contrib` and XGBoost with `pred_contribs`.
+        An unknown feature is averaged over by the training weight at both sides of its splits. TreeSHAP does so with
+        `tree_path_dependent`, LightGBM with `pred_contrib` and XGBoost with `pred_contribs`.
 
         Parameters
         ----------

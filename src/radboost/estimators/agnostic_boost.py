@@ -1,4 +1,4 @@
-"""Boosted trees judged by several losses: ALMO on the engine of gradient boosting."""
+"""Boosted trees under the worst mixture of several losses: ALMO on the engine of gradient boosting."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class AgnosticWatch(TargetWatch):
 @storable_estimator
 @with_constructor
 class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
-    """Gradient boosting that minimises the worst mixture of several losses, for two classes and for more.
+    """Gradient boosting that minimizes the worst mixture of several losses, for two classes and for more.
 
     The losses and their units are those of `AgnosticClassifier` (Storcheus, PhD thesis, NYU 2021, chapter 5), the trees
-    those of `RGBClassifier`. What is lowered is the soft maximum log(sum of exp(mu L_k)) / mu, which no round raises
-    where the losses are convex; it is at most log(number of losses) / mu above the maximum.
+    those of `RGBClassifier`. The objective is the soft maximum log(sum of exp(mu L_k)) / mu, which is at most
+    log(number of losses) / mu above the maximum. No round raises it where the losses are convex.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
 
     def _read_parameters(self) -> FitSettings:
         check_real("mu", self.mu, low=0.0, open_low=True)
-        check_integer("n_rounds", self.n_rounds, 1)  # RGB's "auto" looks at one loss
+        check_integer("n_rounds", self.n_rounds, 1)  # trials of RGB's "auto" are for one loss
         check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True)
         return super()._read_parameters()
 
@@ -157,8 +157,6 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
                 stacklevel=4,
             )
 
-    # --- what the model says of the losses
-
     def _last(self, what: str) -> dict[str, float]:
         self._require_fitted()
         start = f"{what}["
@@ -188,8 +186,6 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         values = self.loss_values_
         vertices = vertices_of(read_mixtures(self.mixtures), np.array(list(values)), "losses")
         return agnostic(np.array(list(values.values())), vertices)
-
-    # --- files
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         return {}

@@ -45,12 +45,12 @@ from radboost.trees.tree import Tree
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 
-# The same without a look. Along trees of less than the automatic depth steps are longer by as much.
+# The same without trials. Steps along trees below the automatic depth are longer by as much.
 AUTOMATIC_ROUNDS, AUTOMATIC_RATE = 300, 0.1
-# Hypotheses of no more than two questions are weak: the closed form's steps along them are a fraction of the optimal
-# ones, so that "auto" is the line search, with more rounds.
+# Hypotheses of at most two splits per path are weak: the closed form's steps along them are far below the optimal ones.
+# For these "auto" is the line search, with more rounds.
 WEAK_DEPTH, ROUNDS_OF_WEAK = 2, 600
-# With more than two classes, those that leaves with numbers go with.
+# With more than two classes, the objectives that allow leaves with numbers.
 RATED_OBJECTIVES = ("sum", "compsum")
 
 
@@ -59,15 +59,16 @@ RATED_OBJECTIVES = ("sum", "compsum")
 class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
-    Learns any number of classes. Minimises the mean over the rows of a loss of their margins plus the sum over the
-    hypotheses of (complexity_penalty * r_j + l1_penalty) * abs(alpha_j), where r_j bounds the Rademacher complexity of
-    the family that hypothesis j comes from. With two classes the loss is Phi(1 - y f(x)) (Cortes, Mohri and Syed, Deep
-    Boosting, ICML 2014, equation (4)), with more it is the `objective` (Kuznetsov, Mohri and Syed, Multi-Class Deep
-    Boosting, NIPS 2014, equations (6) to (9)). Each round takes the steepest of the proposed hypotheses and of those in
-    the ensemble; weights are revised and can return to zero.
+    Learns any number of classes. Minimizes the mean loss of the margins plus a price of the hypotheses, the sum of
+    (complexity_penalty * r_j + l1_penalty) * abs(alpha_j). Here r_j bounds the Rademacher complexity of the family that
+    hypothesis j comes from. With two classes the loss is Phi(1 - y f(x)): Cortes, Mohri and Syed, Deep Boosting, ICML
+    2014, equation (4). With more it is the `objective`: Kuznetsov, Mohri and Syed, Multi-Class Deep Boosting, NIPS
+    2014, equations (6) to (9). Each round takes the steepest of the proposed hypotheses and of those in the ensemble;
+    weights are revised and can return to zero.
 
     The defaults go beyond the papers: proposals are grown with some randomness, and steps are shortened. Every
-    hypothesis is still judged on all rows and every step lowers the objective (the pushes of "max" aside, see there).
+    hypothesis is still evaluated on all rows, and every step lowers the objective, except for the random perturbation
+    of "max" (see there).
     `DeepBoostClassifier.paper()` is the plain algorithm.
 
     Parameters
@@ -97,30 +98,30 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     max_depth : int or "auto"
         Depth of the deepest trees, at most 60. Every smaller depth is a candidate in every round (with best-first
         growth every smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves
-        (docs/defaults.md), or up to 12 where a look at the data finds that it pays.
+        (docs/defaults.md), or up to 12 where trials on held-back rows gain from it.
     complexity_penalty : float or "auto"
         lambda of the paper: the penalty on the complexity of the hypotheses, usually between 0 and 0.1. Larger values
-        give smaller trees and a model that is more robust to label noise. "auto" looks at the data, where there are
-        1,000 different rows or more: short fits with held-back rows choose between leaves that vote, with 0.03 (two
+        give smaller trees and a model that is more robust to label noise. "auto" runs trials, where there are 1,000
+        different rows or more: short fits with held-back rows choose between leaves that vote, with 0.03 (two
         classes) or 0.01, and leaves that hold numbers (`TreeOptions(leaves="rated")`), and for the latter this penalty
         and whatever else is "auto". With 50 to 999 rows leaves hold numbers, with 0.03, where `n_rounds`,
         `learning_rate` and `max_depth` are "auto" too: 400 rounds at 0.03. `chosen_` says what was used.
     l1_penalty : float
         beta of the paper: the L1 penalty on the weights of the hypotheses. Larger values give fewer hypotheses.
     learning_rate : float in (0, 1] or "auto"
-        Share of the step that is taken. "auto" is 0.1 for trees of the automatic depth, longer for shallower trees
+        Fraction of the step that is taken. "auto" is 0.1 for trees of the automatic depth, longer for shallower trees
         (0.3 at depth 2 and for stump pairs, 0.6 for stumps, with more classes 0.4 and 0.8), and 1 for kernels. With
         leaves that hold numbers it is 0.03 to 0.1, at least 0.06 where `n_rounds` is given.
     subsample : float in (0, 1]
-        Share of the rows, drawn anew each round by their content, that a proposal is grown on.
+        Fraction of the rows, drawn anew each round by their content, that a proposal is grown on.
     step : {"auto", "closed_form", "line_search"}
-        "closed_form" is the step of the papers, which minimises an upper bound on the objective; "line_search"
-        minimises the objective itself. The bound is loose for weak hypotheses (kernels, stumps, small trees); for these
+        "closed_form" is the step of the papers, which minimizes an upper bound on the objective; "line_search"
+        minimizes the objective itself. The bound is loose for weak hypotheses (kernels, stumps, small trees); for these
         the line search learns much faster. "auto" is the closed form for trees of depth 3 and more, and the line search
         otherwise.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order: strings, numbers or booleans; the 255 most
-        frequent of a column are told apart, and others are taken as missing values.
+        frequent of a column are distinguished, and others are taken as missing values.
         Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
         category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
         frame or table. A category that training did not see counts as missing.
@@ -140,9 +141,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     random_state : int, generator or None
         Seed of the proposals' randomness.
     verbose : int
-        Show a progress bar, and what looks at the data find.
+        Show a progress bar, and the results of trials.
     tree_options : TreeOptions or None
-        How trees are grown. By default a node looks at a third of the columns, drawn for each node
+        How trees are grown. By default a node tries a third of the columns, drawn for each node
         (`max_features`), and draws one threshold for each (`thresholds`); splits are chosen by the Gini index
         (`split_criterion`), leaves vote (`leaves`; "rated" ones say how sure they are and learn faster on large data,
         docs/theory.md), and may have any weight. Growth by the edge, as in the papers, stalls where no
@@ -256,13 +257,13 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         The search is exhaustive over the thresholds between bins: all of them for a column of at most 255 distinct
         values, 254 quantiles for others. Parameters that are not named here keep the estimator's defaults.
 
-        With complexity_penalty = l1_penalty = 0 (the defaults here) and the exponential loss this is AdaBoost, with the
-        logistic loss additive logistic regression with a margin offset of 1; l1_penalty > 0 gives their L1 versions.
+        With complexity_penalty = l1_penalty = 0 (the defaults here) and the exponential loss this is AdaBoost. With the
+        logistic loss it is additive logistic regression with a margin offset of 1.
 
-        With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR, with objective="compsum"
-        (and the logistic loss) additive multinomial logistic regression with that offset, and l1_penalty > 0 gives
-        their L1 versions (Multi-Class Deep Boosting, appendix K). That paper grows its trees leaf by leaf:
-        tree_options=TreeOptions(growth="best_first").
+        With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR. With
+        objective="compsum" (and the logistic loss) it is additive multinomial logistic regression with that offset.
+        In all these cases l1_penalty > 0 gives the L1 version (Multi-Class Deep Boosting, appendix K). That paper grows
+        its trees leaf by leaf: tree_options=TreeOptions(growth="best_first").
         """
         plain: dict[str, Any] = {
             "loss": "logistic" if parameters.get("objective") == "compsum" else "exponential",
@@ -409,12 +410,12 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         }
 
     def _proposal_depths(self, n_classes: int) -> set[int]:
-        """Depths of the deepest hypotheses of each family, 0 for kernels."""
+        """Depths of the deepest hypotheses of each family; 0 for kernels."""
         max_depth = int(_automatic("max_depth", self.max_depth, n_classes))
         return {family.proposal_depth(max_depth) for family in get_families(self.family)}
 
     def _rate(self, growth: GrowthSettings, objective: Objective) -> float:
-        """The learning rate, where "auto" goes by the depth of what is proposed."""
+        """The learning rate; "auto" depends on the depth of the proposed hypotheses."""
         if not isinstance(self.learning_rate, str):
             return float(self.learning_rate)
         if growth.rated:
@@ -532,5 +533,5 @@ def _as_list(family: object) -> list[object]:
 
 
 def _accepts_missing(family: object) -> bool:
-    """Also for names that do not exist: tags are asked for before the parameters are checked."""
+    """True also for unknown names: tags are read before the parameters are checked."""
     return bool(getattr(FAMILIES.get(family) if isinstance(family, str) else family, "accepts_missing", True))

@@ -45,8 +45,8 @@ from radboost.rows.read import dense_rows, read_matrix, row_blocks
 from radboost.rows.sources import Sources, on_share_grid
 from radboost.trees import TreeOptions
 
-# What "auto" stands for with several sources, of two classes and of more. On made-up sources of 300 to 4,000 rows and
-# on adult a price of DeepBoost's size left the worst source behind: complexities here are those of single sources.
+# Values of "auto" with several sources, of two classes and of more. On synthetic sources of 300 to 4,000 rows and on
+# adult a price of DeepBoost's size left the worst source behind: complexities here are those of single sources.
 AUTOMATIC_PENALTY = (0.003, 0.01)
 
 
@@ -55,12 +55,14 @@ AUTOMATIC_PENALTY = (0.003, 0.01)
 class MultiSourceBoostClassifier(DeepBoostClassifier):
     """Boosting on rows from several sources, for a model that holds up on whichever mixture of them it meets.
 
-    Hospitals, regions, devices: each source k has a loss F_k, and the model minimises the largest of them (or of the
-    admissible `mixtures`), plus what its hypotheses pay for their complexity. It is a Q-ensemble, f(x) = the sum over
-    sources k and hypotheses h of alpha Q(k | x) h(x), where Q(k | x) is the probability that a row like x comes from
-    source k: hypotheses of a source count where its rows are (Storcheus, PhD thesis, NYU 2021, chapter 4: MultiBoost).
-    Sources are needed in `fit` alone. With one source the model is that of a
-    `DeepBoostClassifier` whose leaves vote, bit for bit.
+    Sources are hospitals, regions or devices. Each source k has a loss F_k, and the model minimizes the largest of them
+    (or of the admissible `mixtures`) plus the price of the complexity of its hypotheses. It is a Q-ensemble: f(x) is
+    the sum of alpha Q(k | x) h(x) over sources k and hypotheses h. Q(k | x) is the probability that a row like x comes
+    from source k, so that hypotheses of a source count where its rows are. This is MultiBoost of Storcheus, PhD
+    thesis, NYU 2021, chapter 4.
+
+    Sources are needed in `fit` alone. With one source the model is that of a `DeepBoostClassifier` whose leaves vote,
+    bit for bit.
 
     Parameters
     ----------
@@ -69,17 +71,17 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     loss, objective : as for `DeepBoostClassifier`
         With several sources `objective` may not be "max".
     source_objective : {"max", "softmax", "sum"}
-        What the losses of the sources make together: the largest (Figure 4.1 of the thesis), the soft maximum
+        How the losses of the sources are combined: the largest (Figure 4.1 of the thesis), the soft maximum
         log(sum of exp(mu F_k)) / mu, or the sum (appendix B.4). In every round the objective falls, or nothing is done.
     mu : float
         Of "softmax": the larger, the closer to the maximum.
     mixtures : array, data frame, Mixtures, or None
-        The mixtures that the model must hold up on, by their corners: lines of shares that sum to 1, a column for each
+        The mixtures that the model must hold up on, by their corners: rows that sum to 1, with a column for each
         source in ascending order. None for all. `Mixtures(penalty=...)` keeps a source of few rows from ruling.
     domain_classifier : classifier or None
-        What Q is learned with: any classifier with `predict_proba`, which is cloned and fitted to tell the sources
-        apart; one that is fitted already is taken as it is inside `sklearn.frozen.FrozenEstimator`. None for
-        multinomial logistic regression on standardised columns.
+        The model of Q: any classifier with `predict_proba`, which is cloned and fitted to predict the sources; one
+        that is fitted already is taken as it is inside `sklearn.frozen.FrozenEstimator`. None for
+        multinomial logistic regression on standardized columns.
     family : as for `DeepBoostClassifier`
         The depth of trees is that of `radboost.Trees(max_depth=...)`, by default 6, with more than two classes 8.
     complexity_penalty : float, "auto", or WeightedL1
@@ -87,7 +89,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         complexity of a hypothesis is that for the sample of its source. "auto" with several sources: 0.003, with more
         than two classes 0.01.
     learning_rate : float
-        Share of each step that is taken.
+        Fraction of each step that is taken.
     step : {"auto", "closed_form", "line_search", "decay"}
         How far to go: to the minimum of the bound of Lemma 4.3 ("closed_form", and "auto" for hypotheses that vote), to
         that of the objective itself ("line_search"), or learning_rate / sqrt(round), which promises no descent.
@@ -98,15 +100,15 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     Attributes
     ----------
     source_names_ : array of the sources, ascending
-    domain_classifier_ : what Q is computed with; None with one source
+    domain_classifier_ : the model of Q; None with one source
     source_errors_ : dict
         The error on the training rows of each source.
     agnostic_error_ : float
         The largest over the mixtures.
     source_weight_ : dict
-        The share of each source in the sum of all weights.
+        The fraction of each source in the sum of all weights.
     left_out_ : dict
-        After a fit by `radboost.federated`: names of the owners whose rows were left out, with the reasons.
+        After a fit by `radboost.federated`: names of the clients whose rows were left out, with the reasons.
     history_ : dict of lists, one entry per round
         As for `DeepBoostClassifier`, "objective" being that of the sources together; and "source_loss[name]" and
         "source_error[name]" of each source. With validation rows "validation_loss" and "validation_error" are those of
@@ -261,8 +263,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
         stopping, watched, watched_sources = settings.stopping, prepared.validation, prepared.validation_sources
         if stopping is not None and watched is None:
-            prepared, watched, places = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            watched_sources = sources.select(places)
+            prepared, watched, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            watched_sources = sources.select(held_back)
         mixtures = read_mixtures(self.mixtures)
         vertices = vertices_of(mixtures, sources.names)
         objective = self._objective_on(prepared, n_threads)
@@ -310,8 +312,6 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             },
         )
 
-    # --- what the model says of its sources
-
     @property
     @of_one_fit
     def source_errors_(self) -> dict[Any, float]:
@@ -333,7 +333,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     @property
     @of_one_fit
     def source_weight_(self) -> dict[Any, float]:
-        """The share of each source in the sum of the absolute weights. Figure B.3 of the thesis."""
+        """The fraction of each source in the sum of the absolute weights. Figure B.3 of the thesis."""
         self._require_fitted()
         names = self.source_names_.tolist()
         totals = np.zeros(len(names))
@@ -358,8 +358,6 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         self._require_fitted()
         matrix = read_matrix(self, X, self.ensemble_.categories)
         return self._shares(X, matrix)
-
-    # --- predicting
 
     def _shares(self, X: Any, matrix: Any) -> FloatArray:
         """Q on its grid: by our own model from the rows as they were read, by the user's from the rows as given."""
@@ -402,8 +400,6 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     def _sourced(self) -> bool:
         """True if hypotheses need Q(k | x) as further columns."""
         return any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in self.ensemble_.entered)
-
-    # --- files
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
         arrays = {"source_names": json_array(self.source_names_.tolist())}
@@ -461,5 +457,5 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
 
 def _seeds(seed: int, n: int) -> list[int]:
-    """Sources must not make the same draws; the first has those of DeepBoost."""
+    """Seeds of the sources, which must not make the same draws; the first is that of DeepBoost."""
     return [(seed + 0xD1B54A32D192ED03 * source) % 2**64 for source in range(n)]

@@ -58,17 +58,17 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     Learns scores F(x) and lowers the mean of a loss Phi(y, F(x)) round by round. A family H(n, lambda) holds the
     regression trees with at most n splits and leaf values of norm at most lambda. Each round draws some families, fits
     a tree of each to the negative gradient, and takes the step that leaves the lowest loss plus the price of its
-    family, which is the Rademacher complexity in the bound on the true error (Cortes, Mohri and Storcheus, Regularized
-    Gradient Boosting, NeurIPS 2019; Storcheus's thesis, chapter 3). No step raises the loss.
+    family. The price is the Rademacher complexity in the bound on the true error (Cortes, Mohri and Storcheus,
+    Regularized Gradient Boosting, NeurIPS 2019; Storcheus's thesis, chapter 3). No step raises the loss.
 
     With two classes F(x) is one number; with more there is one for each class, and a leaf holds as many numbers.
 
     Parameters
     ----------
     n_rounds : int or "auto"
-        Rounds of boosting, at most. "auto" looks at the data: short fits, with longer steps, that do not see a third of
-        the rows say how many rounds these have use for and, with 900 rows and more, what else that is "auto" stands
-        for. `chosen_` says what was used.
+        Rounds of boosting, at most. "auto" runs trials: short fits, with longer steps, on two thirds of the rows choose
+        the number by the loss on the other third and, with 900 rows and more, everything else that is "auto".
+        `chosen_` says what was used.
     loss : {"auto", "logistic", "exponential"} or object
         log(1 + exp(-y F)) with y = -1 and +1 (this is "auto"), exp(-y F), or an object with methods
         `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in the scores
@@ -82,7 +82,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     n_candidates : int
         S: how often a family is drawn in a round, with replacement. Their trees are grown together: more cost little.
     complexity_penalty : float or "auto"
-        beta: the price of the most complex family, as a share of the loss before the first round. Those of the others
+        beta: the price of the most complex family, as a fraction of the loss before the first round. The others
         follow from Theorem 3.1. Larger values give smaller trees; with one candidate there is nothing to choose.
         "auto" is 0.3, or with n_rounds="auto" 0 where held-back rows gain from it; with classes and 6,000 rows or more
         0 unless they gain from 0.3.
@@ -92,11 +92,11 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         loss has such a constant ("exponential" has none), the second elsewhere. "paper": with C_k of Lemma A.1, which
         is no bound for lambda above 1, so that the loss may rise.
     learning_rate : float in (0, 1] or "auto"
-        Share of the step that is taken. "auto" is 0.3 with more than two classes, and otherwise 0.1 with n_rounds
+        Fraction of the step that is taken. "auto" is 0.3 with more than two classes, and otherwise 0.1 with n_rounds
         given and 0.05 without (of numbers 0.025); above 2,000 rows this grows with the root of their number, to 0.1 (of
         numbers 0.075).
     subsample : float in (0, 1] or "auto"
-        Share of the rows, drawn anew each round by their content and label, that a tree is grown on, so that swapped
+        Fraction of the rows, drawn anew each round by their content and label, that a tree is grown on, so that swapped
         labels act like another seed. Its leaves are fitted to all. "auto" is 0.3, with n_rounds given 0.5.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order, as in DeepBoostClassifier.
@@ -114,7 +114,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     random_state : int, generator or None
         Seed of the draws.
     verbose : int
-        Show a progress bar, and what looks at the data find.
+        Show a progress bar, and the results of trials.
     tree_options : TreeOptions or None
         How trees are grown: `max_features` (all columns; with n_rounds="auto" and more than 50 of them 50, or a tenth),
         `thresholds` ("best"; with n_rounds="auto" "random" where held-back rows, or so few rows that these cannot tell,
@@ -171,10 +171,10 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
     @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
-        """Probabilities of the classes: those for which the scores minimise the expected loss.
+        """Probabilities of the classes: those for which the scores minimize the expected loss.
 
-        With two classes p Phi'(+1, F) + (1 - p) Phi'(-1, F) = 0, so that p is the logistic function of F or, with the
-        exponential loss, of 2 F; with more the soft-max of the scores.
+        With two classes p solves p Phi'(+1, F) + (1 - p) Phi'(-1, F) = 0. It is the logistic function of F or, with the
+        exponential loss, of 2 F. With more classes it is the soft-max of the scores.
         """
         return self._calibrated(self.decision_function(X, offset))
 
@@ -242,8 +242,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
-    The same algorithm as RGBClassifier's, with other losses. y may have a column for each of several targets: a tree
-    then answers for all of them, and what is lowered is the mean of their losses.
+    The same algorithm as RGBClassifier's, with other losses. With several targets, one per column of y, a tree
+    predicts all of them, and the mean of their losses is minimized.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ early_stopping, warm_start, n_jobs, random_state, verbose, tree_options
     ----------
     history_ : dict of lists, one entry per round
         As in RGBClassifier, without errors.
-    loss_ : the loss of the fit; with loss="huber" a HuberLoss with the delta that was found
+    loss_ : the loss of the fit; with loss="huber" a HuberLoss with its delta
     chosen_, ensemble_, n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, \
 feature_names_in_
         As in RGBClassifier.
@@ -297,13 +297,13 @@ feature_names_in_
         """
         self._require_fitted()
         scores = np.concatenate(list(self._scores_by_block(X, self.ensemble_.n_outputs)))
-        return self._answers(begun_at(offset, scores))
+        return self._predictions(begun_at(offset, scores))
 
     @of_one_fit
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[FloatArray]:
         """Predictions after each round."""
         for scores in self._staged_scores(X):
-            yield self._answers(begun_at(offset, scores))
+            yield self._predictions(begun_at(offset, scores))
 
     @of_one_fit
     @described_like(TreesModel.explain)
@@ -323,16 +323,16 @@ feature_names_in_
 
     @of_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """R squared: the share of the variance of y that is predicted."""
+        """R squared: the fraction of the variance of y that is predicted."""
         from sklearn.metrics import r2_score
 
         return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
-    def _answers(self, scores: FloatArray) -> FloatArray:
+    def _predictions(self, scores: FloatArray) -> FloatArray:
         """Predictions from scores."""
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
-        found = ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores
-        return np.require(found, np.float64, "W")  # a loss sees scores read-only, and may return them
+        predicted = ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores
+        return np.require(predicted, np.float64, "W")  # a loss sees scores read-only, and may return them
 
     def _exported_answer(self) -> ExportedAnswer:
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
@@ -355,7 +355,7 @@ feature_names_in_
             loss.check_targets(targets)
 
     def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray:
-        """By the rule of the fit, whose own a file does not keep."""
+        """Units by the rule of the fit, whose own a file does not keep."""
         if not getattr(_loss_of_fit(self, REGRESSION_LOSSES), "scales", False):
             return super()._units_to_prune(numbers, weights)
         return _units_of(numbers, RowWeights(weights, len(weights)), 1)
@@ -412,7 +412,7 @@ def _units_of(targets: FloatArray, weights: RowWeights, n_threads: int) -> Float
         if largest == least:
             units.append(1.0)
             continue
-        # In a unit near what is looked for: squares of very small numbers have no digits.
+        # In a unit near the result: squares of very small numbers have no digits.
         scale = math.ldexp(1.0, max(math.frexp(largest - least)[1], SMALLEST_EXPONENT))
         mean = weights.mean(column / scale, n_threads)
         mantissa, exponent = math.frexp(math.sqrt(weights.mean((column / scale - mean) ** 2, n_threads)))
@@ -444,7 +444,7 @@ def _how_to_prune(
 
 
 def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
-    """The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there."""
+    """The loss of the fit; a user's own, which a file does not store, is that of the parameter."""
     loss = get_target_loss(model.loss if isinstance(model.loss_, NotStored) else model.loss_, known)
     if isinstance(loss, NotStored):
         raise MissingPartError(loss.message())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
@@ -55,8 +55,9 @@ from radboost.trees.grower import make_weighted_trees
 DEEPEST = 60
 # The total step length of steps by the edge: the largest of these (docs/softmax.md).
 SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT, PATH_PER_ROW = 10.0, 3.0, 10, 0.25, 1.0 / 400.0
-BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
-# Pairs drawn in a round where their number is not given, for each class, in all and for each different row: trees of
+BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for the prediction of a tree
+
+# Pairs drawn in a round where their number is not given: for each class, in all, and for each different row. Trees of
 # some leaves learn little from more of them.
 DRAWS_PER_CLASS, MOST_DRAWS, DRAWS_PER_ROW = 2**12, 2**15, 16
 MOST_DRAWS_BY_ROWS = 2**22  # where it is that of the rows
@@ -73,13 +74,13 @@ INSTEAD = {
 @storable_estimator
 @with_constructor
 class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
-    """Boosting that minimises the expected cost directly: for unequal costs of mistakes, and robust to label noise.
+    """Boosting that minimizes the expected cost directly: for unequal costs of mistakes, and robust to label noise.
 
-    Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises
-    the mean over the rows of what the rule pays, sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting,
-    Machine Learning 100, 2015, equation (4)), by gradient descent along trees: each round grows a small one for every
-    class, on drawn pairs (row, label), which predicts where the label costs more than the rule pays. The
-    risk is smooth and bounded: a row that cannot be learned, because its label is wrong, loses its influence.
+    Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimizes
+    the mean cost of the rule, for a row the sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting, Machine
+    Learning 100, 2015, equation (4)). It is gradient descent along trees: each round grows a small one for every class,
+    on drawn pairs (row, label), which predicts where the label costs more than the rule. The risk is smooth and
+    bounded: a row that cannot be learned, because its label is wrong, loses its influence.
 
     `SoftmaxBoostClassifier.paper()` is the plain algorithm.
 
@@ -108,7 +109,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
         from what the rule pays. Both estimate the same gradient without bias. Ignored with samples_per_round="all".
     learning_rate : float or "auto"
-        Share of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there the total
+        Fraction of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there the total
         step length is at most max(10, 3 min(K, 10), sqrt(N) / 4, N / 400) with N different rows and K classes, whatever
         the number of rounds. With many rows it can be longer before label noise is learned, and many classes need it
         (docs/softmax.md).
@@ -133,7 +134,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     verbose : int
         Show a progress bar.
     tree_options : TreeOptions or None
-        How trees are grown. By default a node looks at a third of the columns (`max_features`) and draws one threshold
+        How trees are grown. By default a node tries a third of the columns (`max_features`) and draws one threshold
         for each (`thresholds`), and a leaf has 3 drawn pairs at least (`min_leaf_weight`; with samples_per_round="all",
         so much sample weight), so that small data gets small trees.
     warm_start : bool
@@ -325,7 +326,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             return float(self.learning_rate)
         if self.step != "edge":
             return 1.0
-        n_different = prepared.n_different(n_threads)  # copies of a row tell nothing new
+        n_different = prepared.n_different(n_threads)  # copies of a row add nothing
         by_classes = PATH_PER_CLASS * min(len(prepared.known_classes), MOST_CLASSES)
         by_rows = max(PATH_PER_ROOT * math.sqrt(n_different), PATH_PER_ROW * n_different)
         return float(min(1.0, max(SHORTEST_PATH, by_classes, by_rows) / self.n_rounds))
@@ -338,8 +339,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         costs, decision = self._costs_of(prepared), self._automatic_decision(prepared, n_threads)
         watched, watched_costs = prepared.validation, prepared.validation_costs or costs
         if stopping is not None and watched is None:
-            prepared, watched, places = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            watched_costs = costs.select(places)
+            prepared, watched, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            watched_costs = costs.select(held_back)
         watch = None
         if watched is not None:
             watch = RiskWatch(watched, watched_costs, stopping, len(classes), n_threads)
@@ -446,32 +447,18 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         return super()._last_fit(prepared)
 
     @of_one_fit
-    def predict(self, X: Any, offset: Any = None) -> npt.NDArray[Any]:
-        """The label of each row, by `decision`."""
-        self._require_fitted()
-        if offset is not None:
-            return self._answers(self.decision_function(X, offset))
-        decide = self._decision()
-        blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
-        return np.concatenate([self.classes_[decide(scores)] for scores in blocks])
-
-    @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Probabilities of the classes: the rule g(z | x), made less sure by `calibration_`.
 
-        Without a calibration it is the rule itself, which is a way to decide and no estimate of how likely a class is:
-        a rule that has learned puts nearly everything on one label wherever one is cheapest, however close the second.
+        Without a calibration it is the rule itself, which is a way to decide and no estimate of how likely a class is.
+        A rule that has learned puts nearly everything on the cheapest label, however close the second one is.
         """
         return self._calibrated(self.decision_function(X, offset))
 
-    def _answers(self, scores: FloatArray) -> npt.NDArray[Any]:
-        return np.asarray(self.classes_[self._decision()(scores)])
-
-    def _decision(self) -> Any:
-        """From scores to places among the classes."""
+    def _decision(self) -> Callable[[FloatArray], npt.NDArray[np.intp]]:
         decision = self._decides_by()
         if decision == "argmax" or len(self.classes_) == 1:
-            return lambda scores: scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+            return super()._decision()
         if decision == "minimum_cost":
             if self.cost_ is None:
                 raise ValueError(
@@ -486,8 +473,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         def draw(scores: FloatArray) -> npt.NDArray[np.intp]:
             below = np.cumsum(self._probabilities(scores), axis=1)
             wanted = draws.random(len(below)) * below[:, -1]
-            places: npt.NDArray[np.intp] = (below[:, :-1] <= wanted[:, None]).sum(axis=1, dtype=np.intp)
-            return places
+            return np.asarray((below[:, :-1] <= wanted[:, None]).sum(axis=1), dtype=np.intp)
 
         return draw
 

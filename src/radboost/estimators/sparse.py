@@ -38,7 +38,7 @@ from radboost.rows.weights import RowWeights
 EPSILON_PER_SPREAD = 0.1
 # Of all that can be induced, the best by chance is far above one feature alone.
 ALPHA_PER_CHANCE, ALPHA_PER_CHANCE_INDUCED = 1.0, 2.0
-# Of numbers with a normal distribution half lie within this share of a standard deviation around the median.
+# Half of a normal distribution lies within this fraction of a standard deviation around the median.
 HALF_WITHIN = 0.6745
 
 
@@ -145,17 +145,15 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost):
         return 0.0 if isinstance(self.alpha, str) else float(self.alpha)
 
     def _alpha_for(self, read: Read, settings: InductionSettings) -> float:
-        """With "auto" the expected slope of a random column at the empty model.
-
-        A column of spread 1 that is independent of y has a slope of mean zero. Its standard deviation is the root mean
-        square of the loss's derivative over the rows, divided by the root of their number.
-        """
+        """The price; with "auto" the expected slope of a random column at the empty model."""
+        # A column of spread 1 that is independent of y has a slope of mean zero. Its standard deviation is the root
+        # mean square of the loss's derivative over the rows, divided by the root of their number.
         if not isinstance(self.alpha, str):
             return settings.alpha
         start = settings.problem(no_columns(read), read.loss, read.row_weights, 1.0).start()
         square = float(read.row_weights @ read.loss.gradient(start.scores)[0] ** 2)
-        share = ALPHA_PER_CHANCE if self._solves_at_once() else ALPHA_PER_CHANCE_INDUCED
-        return float(share * np.sqrt(square / read.total_weight))
+        factor = ALPHA_PER_CHANCE if self._solves_at_once() else ALPHA_PER_CHANCE_INDUCED
+        return float(factor * np.sqrt(square / read.total_weight))
 
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
         return EpsilonInsensitiveScores(labels[0], self.epsilon_)
@@ -218,7 +216,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
         return np.hstack([1.0 - larger, larger]) if self._one_task else larger
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The mean share of right labels over all tasks; missing labels do not count."""
+        """The mean accuracy over all tasks; missing labels do not count."""
         tasks, predicted = as_tasks(y), as_tasks(self.predict(X))
         if tasks.shape != predicted.shape:
             raise ValueError(
@@ -268,7 +266,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
         return signs
 
     def _take_tasks(self, task_labels: list[npt.NDArray[Any]], one_task: bool) -> None:
-        """Remembers the two labels of each task, and whether answers have no columns."""
+        """Keep the two labels of each task, and whether predictions have no columns."""
         alike = all(np.array_equal(labels, task_labels[0]) for labels in task_labels)
         self.classes_ = task_labels[0] if alike else task_labels
         self.task_labels_, self._one_task = task_labels, one_task

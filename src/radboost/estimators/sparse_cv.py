@@ -25,7 +25,7 @@ from radboost.estimators.sparse import (
     SparseBoostRegressor,
 )
 from radboost.linear import InductionSettings, canonical_rows
-from radboost.linear.columns import Places
+from radboost.linear.columns import Indices
 from radboost.model_file import storable_estimator
 
 DEFAULT_FOLDS = 5
@@ -111,7 +111,7 @@ class ChoosesAlpha(SparseBoost):
 
     def _folds_by_content(
         self, X: Any, labels: FloatArray, weights: FloatArray
-    ) -> tuple[Iterator[tuple[Places, Places]], tuple[Any, FloatArray, FloatArray]]:
+    ) -> tuple[Iterator[tuple[Indices, Indices]], tuple[Any, FloatArray, FloatArray]]:
         """Folds by the hash of rows, class after class, and the different rows; order and copies do not matter."""
         n_folds = DEFAULT_FOLDS if self.cv is None else check_integer("cv", self.cv, 2)
         places, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
@@ -148,8 +148,8 @@ class ChoosesAlpha(SparseBoost):
     def _has_classes(self) -> bool:
         return is_classifier(self) and not self._learns_tasks
 
-    def _given_folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Places, Places]]:
-        """Places among the rows with a positive weight; the splits are those of all rows."""
+    def _given_folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Indices, Indices]]:
+        """Indices among the rows with a positive weight; the splits are those of all rows."""
         from sklearn.model_selection import check_cv  # loads much that other fits do without
 
         rows = copy(self)._given(X, y)
@@ -172,8 +172,8 @@ class ChoosesAlpha(SparseBoost):
         X: Any,
         labels: FloatArray,
         weights: FloatArray,
-        train: Places,
-        test: Places,
+        train: Indices,
+        test: Indices,
         settings: InductionSettings,
         alphas: FloatArray,
     ) -> list[float]:

@@ -26,7 +26,6 @@ INSTEAD = {"max_leaves": "It is a parameter here: max_leaves=... ."}
 class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     """Base of the estimators that are here to compare with."""
 
-    _stores_objective: ClassVar[bool] = False
     _takes_offset: ClassVar[bool] = False
 
     n_jobs: int | None
@@ -110,9 +109,3 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     @abstractmethod
     def _max_leaves(self, n_classes: int) -> int:
         """Leaves of a tree."""
-
-    def _parameters_of_fit(self) -> dict[str, Any]:
-        return {}
-
-    def _take_parameters_of_fit(self) -> None:
-        """Predictions depend on no parameter."""

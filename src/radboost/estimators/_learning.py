@@ -222,7 +222,44 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
 
 
 class BoostingEstimator(PruningMixin):
-    """Base of the boosting estimators: `fit`, warm starts, callbacks of scikit-learn."""
+    """Base of the boosting estimators: `fit`, warm starts, callbacks of scikit-learn.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        Columns whose values are categories without an order: strings, numbers or booleans; the 255 most
+        frequent of a column are distinguished, and others are taken as missing values.
+        Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
+        category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
+        frame or table. A category that training did not see counts as missing.
+    class_weight : dict from labels to weights, "balanced", or None
+        Weights of the rows of each class, times `sample_weight`. "balanced" gives all classes the same total weight.
+    n_jobs : int or None
+        Threads, at most 1024; None for all cores. The model does not depend on it.
+    random_state : int, generator or None
+        Seed of the random draws.
+    verbose : int
+        Show a progress bar, and the results of trials.
+    warm_start : bool
+        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
+
+    Attributes
+    ----------
+    categories_ : dict
+        For each categorical column, by its index, the sorted categories of the training rows.
+    n_iter_ : int
+        Rounds kept in the model.
+    best_iteration_, best_score_ : int and float, or None
+        The round with the lowest "validation_loss" or the highest `eval_metric`, counted from 1, and its value; None
+        without validation rows.
+    n_skipped_rounds_ : int
+        Rounds whose proposals could not lower the objective.
+    stop_reason_ : str
+        Why the fit ended.
+    feature_importances_ : array
+        Gains of the splits on each feature, weighted like their trees; they sum to 1, or are all 0 without splits.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+    """
 
     history_: dict[str, list[float]]
     n_iter_: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -12,12 +13,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from radboost._typing import FloatArray
 from radboost.calibration import Calibration
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer, margin_rule
 from radboost.estimators._trees_model import TreesModel
-from radboost.export.parts import ExportedAnswer
-from radboost.losses import MarginLoss, get_loss
-from radboost.model_file import ModelFileError, NotStored
-from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
 from radboost.rows.offsets import read_offset
 
 
@@ -34,13 +30,9 @@ class PredictingMixin(TreesModel):
     (n_rows, n_classes). A model does not keep the offsets of its fit.
     """
 
-    _stores_objective: ClassVar[bool] = True
     _takes_offset: ClassVar[bool] = True
 
     classes_: npt.NDArray[Any]
-    loss_: Any  # a name or an object: each estimator has losses of its own kind
-    objective_: str
-    loss: Any
     calibration_: Calibration | None = None
 
     def __init_subclass__(cls, **others: Any) -> None:
@@ -90,15 +82,10 @@ class PredictingMixin(TreesModel):
 
     @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
-        """Probabilities of the classes, by the scores that minimize the expected loss (docs/theory.md).
-
-        With two classes the second one has p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)). The derivative of
-        p Phi(1 - f) + (1 - p) Phi(1 + f) is zero there. With more each objective has a map of its own; those of "max" and
-        "maxsum" do not exist, and they use that of "compsum".
+        """Probabilities of the classes (docs/probabilities.md).
 
         A model of few rounds has few hypotheses behind its scores, and its probabilities are close to each other
-        unless they are calibrated. `calibration_`, where there is one, says by how much scores are divided first
-        (docs/probabilities.md).
+        unless they are calibrated. `calibration_`, where there is one, says by how much scores are divided first.
         """
         return self._calibrated(self.decision_function(X, offset))
 
@@ -138,25 +125,6 @@ class PredictingMixin(TreesModel):
         calibration = self.calibration_
         return self._probabilities(scores) if calibration is None else calibration.apply(self._probabilities, scores)
 
+    @abstractmethod
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        return row_cost(self.objective_, len(self.classes_)).probabilities(self._loss_of_fit(), scores)
-
-    def _loss_of_fit(self) -> MarginLoss:
-        """The loss of the fit; a user's own, which a file does not store, is that of the parameter."""
-        return get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
-
-    def _exported_answer(self) -> ExportedAnswer:
-        loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)
-        return class_answer(self, margin_rule(self.objective_, loss, len(self.classes_)))
-
-    def _parameters_of_fit(self) -> dict[str, Any]:
-        return {"loss": self.loss_}
-
-    def _take_parameters_of_fit(self) -> None:
-        self.loss_ = self.loss
-
-    def _take_objective(self, name: Any) -> None:
-        """Set the objective that a file names; a user's own loss, which is not in the file, goes with any of them."""
-        if not isinstance(name, str) or name not in OBJECTIVES:
-            raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(OBJECTIVES)}.")
-        self.objective_ = resolve_objective(name, self.loss) if isinstance(self.loss, str) else name
+        """Probabilities before any calibration, from scores; shape (n_rows, n_classes)."""

@@ -53,6 +53,14 @@ class AgnosticSettings:
         return [name for name, _ in self.losses]
 
 
+def losses_and_vertices(losses: Any, mixtures: Any) -> tuple[list[tuple[str, Any]], FloatArray | None]:
+    """The losses with their names, and the corners of their mixtures; None for all mixtures."""
+    named, read = check_judging(losses), read_mixtures(mixtures)
+    if read.penalty > 0.0:
+        raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
+    return named, vertices_of(read, np.array([name for name, _ in named]), "losses")
+
+
 @storable_estimator
 @with_constructor
 class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
@@ -132,7 +140,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows X and labels y; a row of weight w counts as w copies of it."""
-        settings = self._settings()
+        settings = self._read_parameters()
         checked = copy(self)  # an interrupted or failed fit leaves the estimator as it was
         read = checked._read(X, y, sample_weight)
         # Products of matrices by BLAS, which batches use, depend on the number of its threads.
@@ -152,7 +160,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         self.__dict__ = checked.__dict__
         return self
 
-    def _settings(self) -> AgnosticSettings:
+    def _read_parameters(self) -> AgnosticSettings:
         check_choice("solver", self.solver, SOLVERS)
         check_integer("n_rounds", self.n_rounds, 1)
         check_integer_or([None], "batch_size", self.batch_size, 1)
@@ -165,14 +173,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
         check_random_state(self.random_state)
-        losses = check_judging(self.losses)
-        mixtures = read_mixtures(self.mixtures)
-        if mixtures.penalty > 0.0:
-            raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
-        return AgnosticSettings(losses, vertices_of(mixtures, np.array([name for name, _ in losses]), "losses"))
-
-    def _read_parameters(self) -> Any:
-        return self._settings()
+        return AgnosticSettings(*losses_and_vertices(self.losses, self.mixtures))
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         self.classes_, class_ids = read_labels(y)
@@ -180,9 +181,6 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
 
     def _make_loss(self, labels: FloatArray) -> Any:
         return labels[0].astype(np.uint16)  # losses are made when all of the problem is known
-
-    def _take_parameters_of_fit(self) -> None:
-        """Nothing follows from the labels."""
 
     def _output_names(self) -> list[str] | None:
         return [str(label) for label in self.classes_] if len(self.classes_) > 2 else None
@@ -245,7 +243,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     def losses_on(self, X: Any, y: Any) -> dict[str, float]:
         """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the rate of errors."""
         _, scores, losses = self._judging(X, y)
-        names = self._settings().names
+        names = self._read_parameters().names
         return {name: float(loss.judged(scores).mean()) for name, loss in zip(names, losses, strict=True)}
 
     def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[JudgingLoss]]:
@@ -254,7 +252,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         labels = column_or_1d(y, dtype=None)
         check_consistent_length(rows, labels)
         class_ids = known_labels(np.asarray(labels), self.classes_, "y")
-        losses = make_judging(self._settings().losses, class_ids, max(2, len(self.classes_)))
+        losses = make_judging(self._read_parameters().losses, class_ids, max(2, len(self.classes_)))
         return rows, np.ascontiguousarray(self.ensemble_.scores(rows).T), losses
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:

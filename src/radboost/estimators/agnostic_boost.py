@@ -15,12 +15,14 @@ from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
 from radboost.engine import current
 from radboost.estimators._class_scores import chances
+from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
-from radboost.estimators._learning import FitSettings
+from radboost.estimators._learning import BoostingEstimator, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import PredictingMixin
+from radboost.estimators.agnostic import losses_and_vertices
 from radboost.export.parts import ExportedAnswer, Rule
 from radboost.losses import TargetLoss
 from radboost.losses.judging import check_judging
@@ -50,6 +52,7 @@ class AgnosticWatch(TargetWatch):
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
 @with_constructor
 class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that minimizes the worst mixture of several losses, for two classes and for more.
@@ -65,8 +68,8 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     losses, mixtures : as for `AgnosticClassifier`
     mu : float
         The larger, the closer to the maximum.
-    family, n_candidates, complexity_penalty, learning_rate, subsample, categorical_features, class_weight,
-    early_stopping, warm_start, n_jobs, random_state, verbose, tree_options : as for `RGBClassifier`
+    family, n_candidates, complexity_penalty, learning_rate, subsample, early_stopping, tree_options
+        As in RGBClassifier.
 
     Attributes
     ----------
@@ -78,8 +81,8 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         The worst mixture of them.
     history_ : dict of lists, one entry per round
         As for `RGBClassifier`, "objective" being the soft maximum; and "loss[name]" and "mixture[name]" of each loss.
-    classes_, ensemble_, n_iter_, best_iteration_, best_score_, stop_reason_, feature_importances_, categories_,
-    n_features_in_, feature_names_in_ : as for `RGBClassifier`
+    classes_, ensemble_
+        As in RGBClassifier.
 
     Examples
     --------
@@ -103,7 +106,6 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     loss: str = field(default="auto", init=False)
     step: str = field(default="line_search", init=False)
 
-    _stores_objective: ClassVar[bool] = False
     _regression: ClassVar[bool] = False
     _type_of_watch: ClassVar[type[TargetWatch]] = AgnosticWatch
 
@@ -114,11 +116,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         return super()._read_parameters()
 
     def _several(self, n_classes: int) -> SeveralLosses:
-        losses = check_judging(self.losses)
-        mixtures = read_mixtures(self.mixtures)
-        if mixtures.penalty > 0.0:
-            raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
-        vertices = vertices_of(mixtures, np.array([name for name, _ in losses]), "losses")
+        losses, vertices = losses_and_vertices(self.losses, self.mixtures)
         return SeveralLosses(losses, n_classes, vertices, float(self.mu))
 
     def _read_loss(self) -> TargetLoss:
@@ -159,13 +157,9 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
 
     def _last(self, what: str) -> dict[str, float]:
         self._require_fitted()
-        start = f"{what}["
-        last = max(self.n_iter_ - 1, 0)
-        return {
-            name.removeprefix(start)[:-1]: column[last]
-            for name, column in self.history_.items()
-            if name.startswith(start) and column
-        }
+        start, last = f"{what}[", max(self.n_iter_ - 1, 0)
+        columns = {name: column for name, column in self.history_.items() if name.startswith(start) and column}
+        return {name.removeprefix(start)[:-1]: column[last] for name, column in columns.items()}
 
     @property
     @of_one_fit

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
     check_integer_or,
@@ -25,17 +26,21 @@ from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stop
 from radboost.ensemble import Ensemble
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
+from radboost.estimators._documents import described_like
+from radboost.estimators._estimator import of_one_fit
+from radboost.estimators._exporting import class_answer, margin_rule
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._look import DEEPEST, look_at
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, keeps_order, wrong_labels
+from radboost.export.parts import ExportedAnswer
 from radboost.families import FAMILIES, Family, Problem, Trees, get_families
 from radboost.families.kernel import supply_kernel
 from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
-from radboost.losses import NativeLoss, TargetLoss, get_loss
-from radboost.model_file import storable_estimator
-from radboost.objectives import Objective, resolve_objective, row_cost
+from radboost.losses import MarginLoss, NativeLoss, TargetLoss, get_loss
+from radboost.model_file import ModelFileError, NotStored, storable_estimator
+from radboost.objectives import OBJECTIVES, Objective, resolve_objective, row_cost
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import Constraints, GrowthSettings, TreeOptions, read_tree_options
@@ -55,6 +60,7 @@ RATED_OBJECTIVES = ("sum", "compsum")
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
 @with_constructor
 class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
@@ -119,14 +125,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         minimizes the objective itself. The bound is loose for weak hypotheses (kernels, stumps, small trees); for these
         the line search learns much faster. "auto" is the closed form for trees of depth 3 and more, and the line search
         otherwise.
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        Columns whose values are categories without an order: strings, numbers or booleans; the 255 most
-        frequent of a column are distinguished, and others are taken as missing values.
-        Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
-        category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
-        frame or table. A category that training did not see counts as missing.
-    class_weight : dict from labels to weights, "balanced", or None
-        What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
         is the rounds to wait.
@@ -136,12 +134,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         change. Where labels are wrong, its probabilities are those of labels like these, wrong ones included;
         "right_labels" gives those of right ones, if wrong labels are all that the doubt comes from. None takes the
         probabilities that the loss makes of the scores.
-    n_jobs : int or None
-        Threads, at most 1024; None for all cores. The model does not depend on it.
-    random_state : int, generator or None
-        Seed of the proposals' randomness.
-    verbose : int
-        Show a progress bar, and the results of trials.
     tree_options : TreeOptions or None
         How trees are grown. By default a node tries a third of the columns, drawn for each node
         (`max_features`), and draws one threshold for each (`thresholds`); splits are chosen by the Gini index
@@ -150,8 +142,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         single split changes an answer, and with many classes takes a sum for each of them; whole trees always compete
         by their edge. With two classes trees can be monotone in some columns (`monotonic_constraints`), and a path
         can keep to columns that may stand together (`interaction_constraints`): docs/constraints.md.
-    warm_start : bool
-        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
 
     Attributes
     ----------
@@ -161,8 +151,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     loss_, objective_ : the loss and the objective of the fit, which probabilities are computed with
     ensemble_ : Ensemble
         The model: hypotheses, weights, complexities, steps.
-    categories_ : dict
-        For each categorical column, by its index, the sorted categories of the training rows.
     chosen_ : dict
         What was used for "n_rounds", "learning_rate", "complexity_penalty", "max_depth", "thresholds" and "leaves".
     calibration_ : Calibration or None
@@ -172,19 +160,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         "maxsum" that of "max", which is not larger and can be computed from the scores), and "validation_" with the
         name of each `eval_metric`.
         With early stopping it goes on after the best round.
-    n_iter_ : int
-        Rounds kept in the model.
-    best_iteration_, best_score_ : int and float, or None
-        The round with the lowest "validation_loss" or the highest `eval_metric`, counted from 1, and its value; None
-        without validation rows.
-    n_skipped_rounds_ : int
-        Rounds whose proposals could not lower the objective.
     stop_reason_ : str
         Why the fit ended. After growth by "gini" or with randomness, "converged" speaks of the proposals seen, and is
         no proof that no tree at all would help.
-    feature_importances_ : array
-        Gains of the splits on each feature, weighted like their trees; they sum to 1, or are all 0 without splits.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Examples
     --------
@@ -224,6 +202,10 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     tree_options: TreeOptions | None = None
     warm_start: bool = False
 
+    loss_: Any = field(init=False)
+    objective_: str = field(init=False)
+
+    _stores_objective: ClassVar[bool] = True
     _tree_options_read: ClassVar[tuple[str, ...]] = (
         "max_features",
         "thresholds",
@@ -279,6 +261,43 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         if options is None or isinstance(options, TreeOptions):
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
+
+    @of_one_fit
+    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
+        """Probabilities of the classes, by the scores that minimize the expected loss (docs/theory.md).
+
+        With two classes the second one has p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)). The derivative of
+        p Phi(1 - f) + (1 - p) Phi(1 + f) is zero there. With more each objective has a map of its own; those of "max"
+        and "maxsum" do not exist, and they use that of "compsum".
+
+        A model of few rounds has few hypotheses behind its scores, and its probabilities are close to each other
+        unless they are calibrated. `calibration_`, where there is one, says by how much scores are divided first
+        (docs/probabilities.md).
+        """
+        return self._calibrated(self.decision_function(X, offset))
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        return row_cost(self.objective_, len(self.classes_)).probabilities(self._loss_of_fit(), scores)
+
+    def _loss_of_fit(self) -> MarginLoss:
+        """The loss of the fit; a user's own, which a file does not store, is that of the parameter."""
+        return get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
+
+    def _exported_answer(self) -> ExportedAnswer:
+        loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)
+        return class_answer(self, margin_rule(self.objective_, loss, len(self.classes_)))
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        return {"loss": self.loss_}
+
+    def _take_parameters_of_fit(self) -> None:
+        self.loss_ = self.loss
+
+    def _take_objective(self, name: Any) -> None:
+        """Set the objective that a file names; a user's own loss, which is not in the file, goes with any of them."""
+        if not isinstance(name, str) or name not in OBJECTIVES:
+            raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(OBJECTIVES)}.")
+        self.objective_ = resolve_objective(name, self.loss) if isinstance(self.loss, str) else name
 
     def _warn(self, fitted: Self) -> None:
         if len(fitted.ensemble_) == 0:

@@ -18,7 +18,7 @@ from radboost.boosting.source_watch import SourceWatch
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._learning import FitPlan, FitSettings
+from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import PruningMixin
 from radboost.estimators._sources import SourcesOfFit, with_shares
@@ -51,6 +51,7 @@ AUTOMATIC_PENALTY = (0.003, 0.01)
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
 @with_constructor
 class MultiSourceBoostClassifier(DeepBoostClassifier):
     """Boosting on rows from several sources, for a model that holds up on whichever mixture of them it meets.
@@ -93,7 +94,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     step : {"auto", "closed_form", "line_search", "decay"}
         How far to go: to the minimum of the bound of Lemma 4.3 ("closed_form", and "auto" for hypotheses that vote), to
         that of the objective itself ("line_search"), or learning_rate / sqrt(round), which promises no descent.
-    categorical_features, class_weight, n_jobs, random_state, verbose, tree_options : as for `DeepBoostClassifier`
+    tree_options : as for `DeepBoostClassifier`
     early_stopping : bool, int or EarlyStopping
         Stop when the agnostic loss on validation rows, that of the worst mixture, no longer falls.
 
@@ -113,8 +114,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         As for `DeepBoostClassifier`, "objective" being that of the sources together; and "source_loss[name]" and
         "source_error[name]" of each source. With validation rows "validation_loss" and "validation_error" are those of
         the worst mixture.
-    classes_, ensemble_, n_iter_, best_iteration_, best_score_, stop_reason_, feature_importances_, categories_,
-    n_features_in_, feature_names_in_ : as for `DeepBoostClassifier`
+    classes_, ensemble_ : as for `DeepBoostClassifier`
 
     Examples
     --------

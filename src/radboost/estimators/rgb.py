@@ -19,7 +19,7 @@ from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer, target_rule
 from radboost.estimators._gradient_boosting import GradientBoosting
-from radboost.estimators._learning import FitSettings
+from radboost.estimators._learning import BoostingEstimator, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import begun_at
 from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, keeps_order, wrong_labels
@@ -51,6 +51,7 @@ SMALLEST_EXPONENT = -900
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
 @with_constructor
 class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for two classes and for more.
@@ -98,23 +99,11 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     subsample : float in (0, 1] or "auto"
         Fraction of the rows, drawn anew each round by their content and label, that a tree is grown on, so that swapped
         labels act like another seed. Its leaves are fitted to all. "auto" is 0.3, with n_rounds given 0.5.
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        Columns whose values are categories without an order, as in DeepBoostClassifier.
-    class_weight : dict from labels to weights, "balanced", or None
-        As in DeepBoostClassifier.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
         is the rounds to wait.
     calibration : "auto", "right_labels" or None
         As in DeepBoostClassifier.
-    warm_start : bool
-        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
-    n_jobs : int or None
-        Threads, at most 1024; None for all cores. The model does not depend on it.
-    random_state : int, generator or None
-        Seed of the draws.
-    verbose : int
-        Show a progress bar, and the results of trials.
     tree_options : TreeOptions or None
         How trees are grown: `max_features` (all columns; with n_rounds="auto" and more than 50 of them 50, or a tenth),
         `thresholds` ("best"; with n_rounds="auto" "random" where held-back rows, or so few rows that these cannot tell,
@@ -137,8 +126,6 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     history_ : dict of lists, one entry per round
         "objective" (the mean loss), "train_error", "n_hypotheses", "family_size" and "family_norm" (n and lambda of the
         family that was chosen); with a validation set "validation_loss" and "validation_error".
-    n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
-        As in DeepBoostClassifier.
 
     Examples
     --------
@@ -153,7 +140,6 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     class_weight: Any = None
     calibration: str | None = "auto"
 
-    _stores_objective: ClassVar[bool] = False
     _regression: ClassVar[bool] = False
     _theorem: ClassVar[str] = "Regularized Gradient Boosting, Theorem 3.2"
 
@@ -239,6 +225,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
 class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
@@ -262,8 +249,7 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
         As in RGBClassifier; norms are counted in the root mean square of the loss's derivative at the start, so that
         the unit of y does not matter, but that rows are drawn by their content, y included: with `subsample` below 1,
         or with trials ("auto"), 2 y acts like another `random_state`.
-    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, categorical_features, \
-early_stopping, warm_start, n_jobs, random_state, verbose, tree_options
+    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, early_stopping, tree_options
         As in RGBClassifier.
 
     Attributes
@@ -271,8 +257,7 @@ early_stopping, warm_start, n_jobs, random_state, verbose, tree_options
     history_ : dict of lists, one entry per round
         As in RGBClassifier, without errors.
     loss_ : the loss of the fit; with loss="huber" a HuberLoss with its delta
-    chosen_, ensemble_, n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, \
-feature_names_in_
+    chosen_, ensemble_
         As in RGBClassifier.
 
     Examples

@@ -72,6 +72,7 @@ INSTEAD = {
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
 @with_constructor
 class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that minimizes the expected cost directly: for unequal costs of mistakes, and robust to label noise.
@@ -118,21 +119,11 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
         trees could gain: a number between 0 and 1, like the edge of AdaBoost. "projection": the projected gradient on
         all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        Columns whose values are categories without an order, as in DeepBoostClassifier.
-    class_weight : dict from labels to weights, "balanced", or None
-        As in DeepBoostClassifier. What mistakes cost is `cost`.
     early_stopping : bool, int or EarlyStopping
         Stop when the expected cost on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a
         number is the rounds to wait.
     calibration : "auto", "right_labels" or None
         As in DeepBoostClassifier; fits with `cost`, whose rule is no probability, are not calibrated.
-    n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
-    random_state : int, generator or None
-        Seed of the draws.
-    verbose : int
-        Show a progress bar.
     tree_options : TreeOptions or None
         How trees are grown. By default a node tries a third of the columns (`max_features`) and draws one threshold
         for each (`thresholds`), and a leaf has 3 drawn pairs at least (`min_leaf_weight`; with samples_per_round="all",
@@ -158,8 +149,6 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         What "auto" stood for. Not in a model file.
     decision_ : str
         What `decision="auto"` stands for.
-    n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
-        As in DeepBoostClassifier.
 
     Examples
     --------
@@ -199,7 +188,6 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     learning_rate_: float = field(init=False)
     decision_: str = field(init=False)
 
-    _stores_objective: ClassVar[bool] = False
     _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins")
     _covers_are_rows: ClassVar[bool] = False  # it is that of the pairs of a row and a class that were drawn
     _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs", "decision")
@@ -260,35 +248,25 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             validation=(X_val, y_val, sample_weight_val),
             offsets=(offset, offset_val),
             eval_metric=eval_metric,
-            add=lambda training, watched: {
-                "costs": self._read_costs(training, cost),
-                "validation_costs": self._read_validation_costs(training, watched, cost, cost_val),
-            },
+            add=lambda training, watched: self._costs_of_examples(training, watched, cost, cost_val),
         )
 
     def _check_training(self, training: CheckedRows) -> None:
         check_score_memory(training.rows.n_rows, len(training.known_classes), BYTES_PER_SCORE)
 
-    def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
-        """Costs of the examples, where they are given."""
-        classes = training.known_classes
-        examples = read_example_costs(cost, training.n_given, classes)
-        if examples is None:
-            return None
-        return make_costs(None, examples if training.kept is None else examples[training.kept], len(classes))
-
-    def _read_validation_costs(
+    def _costs_of_examples(
         self, training: CheckedRows, watched: Watched | None, cost: Any, cost_val: Any
-    ) -> Costs | None:
-        """Costs of single validation rows; given if and only if those of training rows are."""
+    ) -> Mapping[str, Costs | None]:
         check_costs(watched is not None, cost, cost_val)
-        if watched is None:
-            return None
-        classes = training.known_classes
-        examples = read_example_costs(cost_val, watched.n_given, classes, "cost_val", "X_val")
-        if examples is None:
-            return None
-        return make_costs(None, examples if watched.kept is None else examples[watched.kept], len(classes))
+        costs = {"costs": self._read_costs(training, cost)}
+        if watched is not None:
+            examples = read_example_costs(cost_val, watched.n_given, training.known_classes, "cost_val", "X_val")
+            costs["validation_costs"] = _costs_of_kept(examples, watched.kept)
+        return costs
+
+    def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
+        """Costs of the training examples; None where they are not given."""
+        return _costs_of_kept(read_example_costs(cost, training.n_given, training.known_classes), training.kept)
 
     def _warn(self, fitted: Self) -> None:
         if not any(tree.n_splits for tree in fitted.ensemble_.hypotheses):
@@ -519,3 +497,10 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         if matrix.dtype != np.float64 or matrix.shape not in ((n_classes, n_classes), (0, 0)):
             raise ValueError("the costs of the fit do not fit the number of classes")
         self.cost_ = matrix if matrix.size else None
+
+
+def _costs_of_kept(examples: FloatArray | None, kept: npt.NDArray[np.int64] | None) -> Costs | None:
+    """Costs of the examples with these indices; `kept` is None for all of them."""
+    if examples is None:
+        return None
+    return make_costs(None, examples if kept is None else examples[kept], examples.shape[1])

@@ -25,8 +25,8 @@ class ProjectedEnsemble:
         return len(self.components)
 
     def __repr__(self) -> str:
-        lines = [f"{len(self)} eigenfunctions of {len(self.kernels)} kernels"]
+        parts = [f"{len(self)} eigenfunctions of {len(self.kernels)} kernels"]
         for k, (name, weight) in enumerate(zip(self.kernels, self.mixture, strict=True)):
             kept = int(np.sum(self.components[:, 0] == k))
-            lines.append(f"  {weight:8.4f}  {name}: {kept} kept")
-        return "\n".join(lines)
+            parts.append(f"  {weight:8.4f}  {name}: {kept} kept")
+        return "\n".join(parts)

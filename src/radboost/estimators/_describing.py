@@ -60,7 +60,7 @@ several scores a dict of these.
         """
         check_is_fitted(self)
         check_integer("n_repeats", n_repeats, 1)
-        # A scorer of the user's own may look at columns by itself.
+        # A scorer of the user's own may read columns by itself.
         names_only = scoring is None or isinstance(scoring, str)
         return permutation_importance(
             self,

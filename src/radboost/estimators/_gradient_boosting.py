@@ -57,7 +57,7 @@ INSTEAD = {
 }
 
 
-class TargetWatch(Watch):
+class TargetMonitor(Watch):
     """The loss of gradient boosting on rows that it does not learn from."""
 
     what = "loss"
@@ -105,7 +105,7 @@ class GradientBoosting(BoostingEstimator):
     loss_: str | TargetLoss = field(init=False)
     chosen_: dict[str, Any] = field(init=False)
 
-    _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
+    _type_of_monitor: ClassVar[type[TargetMonitor]] = TargetMonitor
     _family_of_size = "family=TreeFamilies(sizes=({splits},))"
     _chosen: ClassVar[tuple[str, ...]] = (
         "n_rounds",
@@ -254,12 +254,12 @@ class GradientBoosting(BoostingEstimator):
 
     def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         loss, n_outputs = self._resolve_loss(prepared)
-        (rgb, families), stopping, watched = settings.more, settings.stopping, prepared.validation
+        (rgb, families), stopping, validation = settings.more, settings.stopping, prepared.validation
         rgb = replace(rgb, seed=settings.growth.seed)
         growth, rgb = self._adapt(settings.growth, rgb, prepared.n_features, n_outputs)
         growth = replace(growth, constraints=read_constraints(self.tree_options, prepared, n_outputs))
-        if stopping is not None and watched is None:
-            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
+        if stopping is not None and validation is None:
+            prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
         weights = prepared.row_weights(folds_large=True)
         learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
         # A loss of differences sees an offset of the scores as one of the targets.
@@ -273,24 +273,24 @@ class GradientBoosting(BoostingEstimator):
             mean = partial(weights.mean, n_threads=growth.n_threads)
             adapted = loss.for_rows(WeightedRows(within, weights.given, mean, weights.gather))
             loss, loss_of_fit = adapted, named if adapted is loss else adapted
-        watch = None
-        if watched is not None:
-            targets = self._targets(watched.class_ids, watched.targets, n_outputs)
+        monitor = None
+        if validation is not None:
+            targets = self._targets(validation.class_ids, validation.targets, n_outputs)
             if targets.shape[1:] != learned.shape[1:]:
                 shapes = [1 if array.ndim == 1 else array.shape[1] for array in (targets, learned)]
                 raise ValueError(f"y_val has {shapes[0]} targets per row, and y has {shapes[1]}. Give all of them.")
             targets = targets if units is None else targets / units
             if isinstance(loss, NativeTargetLoss):
-                loss.check_targets(ends_of_all(targets, watched.collective))
+                loss.check_targets(ends_of_all(targets, validation.collective))
             patience = None if stopping is None else stopping.patience
-            watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
-            watch.units = units
+            monitor = self._type_of_monitor(validation, targets, loss, n_outputs, patience, growth.n_threads)
+            monitor.units = units
         maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace, units)
         return FitPlan(
             maker=maker,
             n_families=len(families),
             sample_size=maker.rows.weights.total,
-            watch=watch,
+            watch=monitor,
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": loss_of_fit,

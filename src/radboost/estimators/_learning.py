@@ -1,4 +1,4 @@
-"""The fit of every boosting estimator: `prepare` the rows, `learn` from them, put the model in place."""
+"""The fit of every boosting estimator: `prepare` the rows, `learn` from them, replace the model."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _boost(
     if prepared.metrics:
         plan.watch.measures = measures_of(estimator, plan.attributes, plan.watch, prepared)  # type: ignore[union-attr]
     if earlier is not None and resume_from is None:
-        _check_same_watching(earlier, plan.watch)
+        _check_same_validation(earlier, plan.watch)
 
     made = ModelOf(estimator, plan, prepared)
     n_stages = estimator._n_stages() if plan.n_stages is None else plan.n_stages
@@ -212,7 +212,7 @@ def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace
     return save
 
 
-def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
+def _check_same_validation(earlier: Trace, watch: Follower | None) -> None:
     watched = any(name.startswith("validation_") for name in earlier.history)
     if watched != (watch is not None):
         raise ValueError(

@@ -158,9 +158,9 @@ class LinearEstimator(Describing):
 
     @of_one_fit
     def explain(self, x: Any) -> Explanation:
-        """Why the model answers as it does for one row: the terms of its formula, each a coefficient times a value.
+        """Explanation of the prediction for one row: the terms of the formula, each a coefficient times a value.
 
-        With more than two classes coefficients are those of the answer, less those of the runner-up.
+        With more than two classes coefficients are those of the predicted class, less those of the runner-up.
 
         Parameters
         ----------

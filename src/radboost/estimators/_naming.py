@@ -30,16 +30,17 @@ NOWHERE = dict.fromkeys(
 # Parameters of losses, of which those elsewhere are the estimators'.
 OF_LOSSES = ("alpha", "quantile", "quantile_alpha", "huber_slope", "delta")
 FOLDS_HOLD_BACK = "A search holds rows back by itself, as cv says, and reads the number of rounds off them."
-# Arguments of predictions elsewhere: what they are here.
+# Arguments of predictions elsewhere: the method here, as it is called.
 PREDICTIONS_ELSEWHERE = {
-    "predict_contributions": "pred_contrib pred_contribs approx_contribs pred_interactions",
-    "apply": "pred_leaf",
-    "decision_function": "raw_score output_margin prediction_type",
+    "predict_contributions(X)": "pred_contrib pred_contribs approx_contribs",
+    "predict_contributions(X, interactions=True)": "pred_interactions",
+    "apply(X)": "pred_leaf",
+    "decision_function(X)": "raw_score output_margin",
+    "decision_function(X), for probabilities predict_proba(X)": "prediction_type",
     "staged": "num_iteration iteration_range ntree_limit ntree_start ntree_end tree_limit start_iteration "
     "best_iteration n_rounds",
 }
 OTHER_PREDICTIONS = {other: ours for ours, others in PREDICTIONS_ELSEWHERE.items() for other in others.split()}
-
 
 # Methods whose arguments are checked, whichever class they come from; and the mark of those that are.
 METHODS = (
@@ -146,7 +147,7 @@ class NamedParameters:
 
 
 def check_names(method: Callable[..., Any], model: object, named: Mapping[str, Any]) -> None:
-    """Refuse arguments that a method does not have, with what there is in their place."""
+    """Refuse arguments that a method does not have, with the name used here."""
     known = _names_taken(method) if named else None
     for given, value in named.items():
         if known is not None and given not in known:
@@ -209,7 +210,7 @@ def _listed(what: str, names: Collection[str]) -> str:
 
 
 def _advice(estimator: type[Any], given: str, value: Any, here: Collection[str]) -> str:
-    """Sentence with the name used here; empty if there is none. `here`: names where `given` was looked for."""
+    """Sentence with the name used here; empty if there is none. `here`: names that `given` could have had."""
     constructor, options = _parameters_of(estimator), estimator._tree_options_read
     own = [*constructor, *options, *_arguments_of(estimator, "fit")[2:]]  # without X and y
     meant = next((name for name in ours_for(given) if name in own), None)
@@ -253,8 +254,8 @@ def _advice_to_search(search: type[Any], given: str, value: Any) -> str:
     tuned, candidates = search._tuned, ours_for(given)
     if "X_val" in candidates or "early_stopping" in candidates:
         return FOLDS_HOLD_BACK
-    shared = (*_parameters_of(tuned), *tuned._tree_options_read)
-    if not any(name in shared for name in candidates):
+    known = (*_parameters_of(tuned), *tuned._tree_options_read)
+    if not any(name in known for name in candidates):
         return ""
     return f"Give it to the estimator, {search.__name__}({tuned.__name__}(...)). {_advice(tuned, given, value, ())}"
 
@@ -267,30 +268,29 @@ def _advice_on_inverse(estimator: type[Any], meant: str) -> str:
     return f"{inverse}: alpha = 1 / (C * number of rows), with standardize=False."
 
 
-def _advice_on_size(estimator: type[Any], meant: str, told: str, leaves: int) -> str:
+def _advice_on_size(estimator: type[Any], meant: str, size: str, leaves: int) -> str:
     if meant == "family":
         family = estimator._family_of_size.format(splits=leaves - 1, depth=(leaves - 1).bit_length())
-        return f"Its family has the size of the trees; those of {told} have at most {leaves - 1} splits: {family}."
+        return f"Its family has the size of the trees; those of {size} have at most {leaves - 1} splits: {family}."
     if meant in estimator._tree_options_read:
         option = f'tree_options=TreeOptions(growth="best_first", max_leaves={leaves})'
         return f"It is an option of the trees here: {option}."
-    return f"Its trees are bounded by their leaves; those of {told} have at most {leaves}: max_leaves={leaves}."
+    return f"Its trees are bounded by their leaves; those of {size} have at most {leaves}: max_leaves={leaves}."
 
 
 def _advice_to_prediction(estimator: type[Any], method: str, given: str, known: Collection[str]) -> str:
     """Sentence with the name used here; empty if there is none. `known`: arguments of the method."""
-    meant = OTHER_PREDICTIONS.get(given)
+    call = OTHER_PREDICTIONS.get(given, "")
+    meant = call.partition("(")[0]
     if meant == "staged":
         staged = next((name for name in (f"staged_{method}", "staged_predict") if hasattr(estimator, name)), method)
         return f"Answers after each round are a method here: {staged}(X)." if staged != method else ""
-    if meant == "decision_function" and not hasattr(estimator, meant):
+    if meant and hasattr(estimator, meant):
+        return f"It is a method here: {call}."
+    if meant == "decision_function":
         return (
             "Its scores are what predict(X) gives; only with a loss whose predictions are exponentials of them "
             '("poisson", "gamma") they are numpy.log(predict(X)).'
         )
-    if meant is not None and hasattr(estimator, meant):
-        more = ", interactions=True" if given == "pred_interactions" else ""
-        also = ", for probabilities predict_proba(X)" if given == "prediction_type" else ""
-        return f"It is a method here: {meant}(X{more}){also}."
     named = next((name for name in ours_for(given) if name in known), None)
     return f"It is called {named} here." if named is not None else _advice(estimator, given, None, ())

@@ -93,7 +93,7 @@ class SparseBoost(LinearEstimator):
     n_jobs : int or None
         Threads; None for all cores. The model does not depend on it.
     random_state : int, generator or None
-        Seed of the order in which a perceptron looks for centres, and of trees.
+        Seed of the order in which a perceptron tries rows as centers, and of trees.
     verbose : int
         Show a progress bar.
 

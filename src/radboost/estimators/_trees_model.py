@@ -115,9 +115,9 @@ class TreesModel(Describing):
         model = self._sum_of_trees("predict_contributions")
         n_threads = resolve_n_jobs(self.n_jobs)
         blocks = [model.contributions(rows, bool(interactions), n_threads) for rows in self._blocks_to_explain(X)]
-        found = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-        found[(..., -1, -1) if interactions else (..., -1)] += self._constant_of_scores()
-        return found if model.n_outputs > 1 else found[:, 0]
+        contributions = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        contributions[(..., -1, -1) if interactions else (..., -1)] += self._constant_of_scores()
+        return contributions if model.n_outputs > 1 else contributions[:, 0]
 
     @of_one_fit
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
@@ -152,7 +152,7 @@ class TreesModel(Describing):
 
     @of_one_fit
     def feature_importance(self, kind: str = "gain") -> FloatArray:
-        """The importance of each column, as shares that sum to 1 (all 0 where no column is asked about), or as counts.
+        """The importance of each column, as fractions that sum to 1 (all 0 without splits), or as counts.
 
         Parameters
         ----------
@@ -185,10 +185,10 @@ class TreesModel(Describing):
 
     @of_one_fit
     def explain(self, x: Any) -> Explanation:
-        """Why the model answers as it does for one row: what each feature and each question contributed.
+        """Explanation of the prediction for one row: contributions of each feature and each split.
 
         Contributions of features are those of `predict_contributions`; with more than two classes those to the score of
-        the answer, less those to the score of the runner-up.
+        the predicted class, less those to the score of the runner-up.
 
         Parameters
         ----------

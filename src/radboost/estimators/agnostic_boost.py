@@ -18,7 +18,7 @@ from radboost.estimators._class_scores import chances
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
-from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
+from radboost.estimators._gradient_boosting import GradientBoosting, TargetMonitor
 from radboost.estimators._learning import BoostingEstimator, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import PredictingMixin
@@ -35,7 +35,7 @@ from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights
 
 
-class AgnosticWatch(TargetWatch):
+class AgnosticMonitor(TargetMonitor):
     """The worst mixture of the losses on rows that it does not learn from."""
 
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
@@ -47,7 +47,7 @@ class AgnosticWatch(TargetWatch):
         if values.ndim == 1:
             return super()._mean(values)
         several: Any = self._loss
-        means = np.array([super(AgnosticWatch, self)._mean(np.ascontiguousarray(column)) for column in values.T])
+        means = np.array([super(AgnosticMonitor, self)._mean(np.ascontiguousarray(column)) for column in values.T])
         return agnostic(means, several.vertices)
 
 
@@ -107,7 +107,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     step: str = field(default="line_search", init=False)
 
     _regression: ClassVar[bool] = False
-    _type_of_watch: ClassVar[type[TargetWatch]] = AgnosticWatch
+    _type_of_monitor: ClassVar[type[TargetMonitor]] = AgnosticMonitor
 
     def _read_parameters(self) -> FitSettings:
         check_real("mu", self.mu, low=0.0, open_low=True)

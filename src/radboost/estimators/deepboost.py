@@ -229,7 +229,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         "leaves",
     )
     _instead: ClassVar[dict[str, str]] = {}  # of options that are not read
-    _looks: ClassVar[bool] = True  # where the penalty is "auto"
+    _may_run_trials: ClassVar[bool] = True  # where the penalty is "auto"
     _descent: ClassVar[type[CoordinateDescent]] = CoordinateDescent
 
     @classmethod
@@ -324,7 +324,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             split_criterion="gini",
             min_leaf_weight=0.0,
         )
-        if not self._will_look(options):
+        if not self._runs_trials(options):
             options = options.filled(thresholds="random", leaves="votes")
         check_families(get_families(self.family), options)
         get_loss(self.loss).validate()
@@ -382,12 +382,12 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
                 )
         return objective
 
-    def _will_look(self, options: TreeOptions) -> bool:
+    def _runs_trials(self, options: TreeOptions) -> bool:
         """True if trials choose the parameters that are "auto": if the penalty is, and leaves may hold numbers."""
         families = get_families(self.family)
         damped = isinstance(self.learning_rate, str) or self.learning_rate < 1.0
         return (
-            self._looks
+            self._may_run_trials
             and isinstance(self.complexity_penalty, str)
             and options.leaves == "auto"
             and len(families) == 1
@@ -399,7 +399,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
-        if not self._will_look(settings.growth.options):
+        if not self._runs_trials(settings.growth.options):
             return self._plan_as_given(prepared, settings, trace)
         depth = int(_automatic("max_depth", self.max_depth, len(prepared.known_classes)))
         seen = look_at(self, prepared, settings, depth)
@@ -467,9 +467,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
                 f'got {self.objective!r}. Take leaves="votes" with it.'
             )
         families = get_families(self.family)
-        stopping, watched = settings.stopping, prepared.validation
-        if stopping is not None and watched is None:
-            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+        stopping, validation = settings.stopping, prepared.validation
+        if stopping is not None and validation is None:
+            prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
         objective = self._objective_on(prepared, n_threads)
         problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth, prepared.column_names)
         counted = replace(problem, settings=replace(growth, max_depth=max(growth.max_depth, deepest)))
@@ -477,7 +477,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             maker=self._maker(problem, families, trace),
             n_families=sum(family.n_families(counted) for family in families),
             sample_size=objective.total_weight,
-            watch=None if watched is None else LossWatch(watched, objective, stopping, n_threads),
+            watch=None if validation is None else LossWatch(validation, objective, stopping, n_threads),
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,

@@ -55,7 +55,7 @@ from radboost.rows.read import Accepted, read_labels, read_matrix, read_rows
 ACCEPTED = Accepted(missing=False)
 DEFAULT_RANK = 10
 BLOCK = 64
-# Beyond so many different rows eigenfunctions are found by Nystrom's method, with so many landmarks.
+# Beyond this number of different rows eigenfunctions are those of Nystrom's method, with this number of landmarks.
 LARGEST_SAMPLE, LANDMARKS = 5_000, 1_000
 # nu by default, in units of p^2, the least that M is not empty for.
 DEFAULT_INVERSES = 10.0
@@ -118,7 +118,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
     coef_, intercept_ : arrays
         The classifier on `transform(X)`.
     ensemble_ : ProjectedEnsemble
-        All of this in one place, to print.
+        All of this together, to print.
     inverse_sum_ : float
         nu.
     n_unlabelled_ : int

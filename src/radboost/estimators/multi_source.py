@@ -21,7 +21,7 @@ from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import PruningMixin
-from radboost.estimators._sources import SourcesOfFit, with_shares
+from radboost.estimators._sources import SourcesOfFit, with_source_probabilities
 from radboost.estimators.deepboost import AUTOMATIC, DeepBoostClassifier
 from radboost.export.parts import ScoreSum, refuse_model
 from radboost.families import Problem, get_families
@@ -153,7 +153,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
     _takes_offset: ClassVar[bool] = False
-    _looks = False
+    _may_run_trials = False
     _tree_options_read: ClassVar[tuple[str, ...]] = tuple(
         name for name in DeepBoostClassifier._tree_options_read if name not in ("leaves", *CONSTRAINTS)
     )
@@ -207,8 +207,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         """
         of_fit = SourcesOfFit(self, X, sources, (X_val, sources_val), (X_unlabelled, sources_unlabelled))
 
-        def add(training: CheckedRows, watched: Watched | None) -> Mapping[str, Any]:
-            return of_fit.read(training, watched)
+        def add(training: CheckedRows, validation: Watched | None) -> Mapping[str, Any]:
+            return of_fit.read(training, validation)
 
         return self._fit(
             X,
@@ -261,10 +261,10 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     def _plan_over(self, sources: Sources, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
-        stopping, watched, watched_sources = settings.stopping, prepared.validation, prepared.validation_sources
-        if stopping is not None and watched is None:
-            prepared, watched, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            watched_sources = sources.select(held_back)
+        stopping, validation, validation_sources = settings.stopping, prepared.validation, prepared.validation_sources
+        if stopping is not None and validation is None:
+            prepared, validation, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            validation_sources = sources.select(held_back)
         mixtures = read_mixtures(self.mixtures)
         vertices = vertices_of(mixtures, sources.names)
         objective = self._objective_on(prepared, n_threads)
@@ -292,17 +292,17 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             trace=trace,
             raw_rows=RawRows(prepared.X, prepared.order, n_threads),
         )
-        watch = None
-        if watched is not None and watched_sources is not None:
-            extended = replace(watched, X=with_shares(watched.X, watched_sources.shares))
-            watch = SourceWatch(
-                extended, watched_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
+        monitor = None
+        if validation is not None and validation_sources is not None:
+            extended = replace(validation, X=with_source_probabilities(validation.X, validation_sources.shares))
+            monitor = SourceWatch(
+                extended, validation_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
             )
         return FitPlan(
             maker=maker,
             n_families=sum(family.n_families(problem) for family in families for problem in problems),
             sample_size=objective.total_weight,
-            watch=watch,
+            watch=monitor,
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,
@@ -357,9 +357,9 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         """Q(k | x), a column for each of `source_names_`."""
         self._require_fitted()
         matrix = read_matrix(self, X, self.ensemble_.categories)
-        return self._shares(X, matrix)
+        return self._source_probabilities_of(X, matrix)
 
-    def _shares(self, X: Any, matrix: Any) -> FloatArray:
+    def _source_probabilities_of(self, X: Any, matrix: Any) -> FloatArray:
         """Q on its grid: by our own model from the rows as they were read, by the user's from the rows as given."""
         names, domain = self.source_names_, self.domain_classifier_
         if len(names) == 1:
@@ -382,9 +382,9 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             return
         n_threads = resolve_n_jobs(self.n_jobs)
         matrix = read_matrix(self, X, self.ensemble_.categories)
-        shares, first = self._shares(X, matrix), 0
+        shares, first = self._source_probabilities_of(X, matrix), 0
         for block in row_blocks(matrix, n_outputs, len(self.ensemble_)):
-            rows = with_shares(dense_rows(block), shares[first : first + block.shape[0]])
+            rows = with_source_probabilities(dense_rows(block), shares[first : first + block.shape[0]])
             first += block.shape[0]
             yield self.ensemble_.decision_function(rows, n_threads)
 
@@ -394,7 +394,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             yield from super()._staged_scores(X)
             return
         matrix = read_matrix(self, X, self.ensemble_.categories)
-        rows: FloatMatrix = with_shares(dense_rows(matrix), self._shares(X, matrix))
+        rows: FloatMatrix = with_source_probabilities(dense_rows(matrix), self._source_probabilities_of(X, matrix))
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
 
     def _sourced(self) -> bool:

@@ -106,8 +106,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         As in DeepBoostClassifier.
     tree_options : TreeOptions or None
         How trees are grown: `max_features` (all columns; with n_rounds="auto" and more than 50 of them 50, or a tenth),
-        `thresholds` ("best"; with n_rounds="auto" "random" where held-back rows, or so few rows that these cannot tell,
-        speak for it), `min_leaf_weight` (of the drawn rows: 2, with n_rounds given 10, with more than two classes 3),
+        `thresholds` ("best"; with n_rounds="auto" "random" where held-back rows gain from it or are too few to decide),
+        `min_leaf_weight` (of the drawn rows: 2, with n_rounds given 10, with more than two classes 3),
         `max_bins`, `monotonic_constraints` (for two classes and regression), `interaction_constraints`. Trees always
         grow best-first, up to the largest of the sizes that were drawn.
 

@@ -1,4 +1,4 @@
-"""Soft-max boosting: costs of wrong answers, and labels that may be wrong."""
+"""Soft-max boosting: costs of wrong predictions, and labels that may be wrong."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     n_rounds : int
         Rounds of boosting, at most.
     cost : matrix of shape (n_classes, n_classes) or None
-        What an answer costs: rows are the true classes, columns the predicted ones, in the order of `classes_`. None is
-        1 for every wrong answer. `fit` takes costs of single examples instead.
+        Costs of predictions: rows are the true classes, columns the predicted ones, in the order of `classes_`. None is
+        1 for every wrong prediction. `fit` takes costs of single examples instead.
     decision : {"auto", "argmax", "minimum_cost", "sample"}
-        What `predict` answers: "argmax" is the label that the rule prefers (Geist's own), "minimum_cost" the one of
+        How `predict` decides: "argmax" is the label that the rule prefers (Geist's own), "minimum_cost" the one of
         least expected cost under `cost` if g were the probabilities of the classes, "sample" a label drawn from the
         rule. "auto" is "minimum_cost" where `cost` is given and a class has fewer than 250 different rows, whose rule
         is too sure of itself (docs/guide-imbalance-and-costs.md), and otherwise "argmax". The fit is the same for all.
@@ -232,7 +232,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         Parameters
         ----------
         cost : matrix of shape (n_rows, n_classes) or None
-            Cost of each prediction for each row, in the order of the sorted labels; takes the place of the
+            Cost of each prediction for each row, in the order of the sorted labels; replaces the
             constructor's matrix. A row may have several labels of cost 0: then y names any one of them.
         cost_val : matrix or None
             Costs for the validation rows; given exactly where `cost` is.
@@ -248,20 +248,20 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             validation=(X_val, y_val, sample_weight_val),
             offsets=(offset, offset_val),
             eval_metric=eval_metric,
-            add=lambda training, watched: self._costs_of_examples(training, watched, cost, cost_val),
+            add=lambda training, validation: self._costs_of_examples(training, validation, cost, cost_val),
         )
 
     def _check_training(self, training: CheckedRows) -> None:
         check_score_memory(training.rows.n_rows, len(training.known_classes), BYTES_PER_SCORE)
 
     def _costs_of_examples(
-        self, training: CheckedRows, watched: Watched | None, cost: Any, cost_val: Any
+        self, training: CheckedRows, validation: Watched | None, cost: Any, cost_val: Any
     ) -> Mapping[str, Costs | None]:
-        check_costs(watched is not None, cost, cost_val)
+        check_costs(validation is not None, cost, cost_val)
         costs = {"costs": self._read_costs(training, cost)}
-        if watched is not None:
-            examples = read_example_costs(cost_val, watched.n_given, training.known_classes, "cost_val", "X_val")
-            costs["validation_costs"] = _costs_of_kept(examples, watched.kept)
+        if validation is not None:
+            examples = read_example_costs(cost_val, validation.n_given, training.known_classes, "cost_val", "X_val")
+            costs["validation_costs"] = _costs_of_kept(examples, validation.kept)
         return costs
 
     def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
@@ -315,13 +315,13 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             settings.growth, max_features=check_max_features(settings.growth.options.max_features, prepared.n_features)
         )
         costs, decision = self._costs_of(prepared), self._automatic_decision(prepared, n_threads)
-        watched, watched_costs = prepared.validation, prepared.validation_costs or costs
-        if stopping is not None and watched is None:
-            prepared, watched, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            watched_costs = costs.select(held_back)
-        watch = None
-        if watched is not None:
-            watch = RiskWatch(watched, watched_costs, stopping, len(classes), n_threads)
+        validation, validation_costs = prepared.validation, prepared.validation_costs or costs
+        if stopping is not None and validation is None:
+            prepared, validation, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            validation_costs = costs.select(held_back)
+        monitor = None
+        if validation is not None:
+            monitor = RiskWatch(validation, validation_costs, stopping, len(classes), n_threads)
         # Draws go along the rows in this order (`SoftmaxPairs`): rows that stand in it are read one after the other.
         prepared = prepared.by_content(n_threads)
         maker = self._maker(prepared, costs.select(prepared.order), growth, trace)
@@ -329,7 +329,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             maker=maker,
             n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
             sample_size=maker.sample_size,
-            watch=watch,
+            watch=monitor,
             keeps_best_round=stopping is not None,
             attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate, "decision_": decision},
         )

@@ -54,7 +54,7 @@ class ChoosesAlpha(SparseBoost):
         The smallest alpha as a fraction of alpha_max, the largest one.
     cv : int, splitter, list of splits or None
         A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
-        neither their order nor copies in place of weights matter; rows of weight zero are left out, and copies of a row
+        neither their order nor copies instead of weights matter; rows of weight zero are left out, and copies of a row
         are in one fold. There are fewer folds where no class has as many different rows. A splitter of scikit-learn's
         form, or a list of splits, is taken as it is: its folds may depend on the order of the rows.
     n_rounds : int
@@ -114,11 +114,11 @@ class ChoosesAlpha(SparseBoost):
     ) -> tuple[Iterator[tuple[Indices, Indices]], tuple[Any, FloatArray, FloatArray]]:
         """Folds by the hash of rows, class after class, and the different rows; order and copies do not matter."""
         n_folds = DEFAULT_FOLDS if self.cv is None else check_integer("cv", self.cv, 2)
-        places, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
-        X = X.tocsr()[places] if sparse.issparse(X) else X[places]
-        labels = np.ascontiguousarray(labels[:, places])
+        indices, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
+        X = X.tocsr()[indices] if sparse.issparse(X) else X[indices]
+        labels = np.ascontiguousarray(labels[:, indices])
         has_one_class = self._has_classes() and len(getattr(self, "classes_", (0, 1))) == 1
-        n_different = len(places) // (2 if has_one_class else 1)  # of one class each stands there twice
+        n_different = len(indices) // (2 if has_one_class else 1)  # of one class each stands there twice
         if n_different < n_folds:
             raise ValueError(
                 f"cv={n_folds} needs as many different rows with a positive weight, and there are "
@@ -139,7 +139,7 @@ class ChoosesAlpha(SparseBoost):
                     stacklevel=4,
                 )
             n_folds = min(n_folds, int(counts.max()))
-        fold = np.arange(len(places)) % n_folds
+        fold = np.arange(len(indices)) % n_folds
         if self._has_classes():
             fold[np.argsort(labels[0], kind="stable")] = fold.copy()
         folds = ((np.flatnonzero(fold != part), np.flatnonzero(fold == part)) for part in range(n_folds))
@@ -156,10 +156,10 @@ class ChoosesAlpha(SparseBoost):
         given = check_sample_weight(sample_weight, rows.n_rows)
         y, weights = rows.y, np.ones(rows.n_rows) if given is None else given
         stratify = y if is_classifier(self) and y.ndim == 1 else None
-        place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
+        index_of = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = check_cv(self.cv, stratify, classifier=stratify is not None)
         for train, test in folds.split(np.zeros((len(weights), 1)), stratify):
-            parts = place[train][place[train] >= 0], place[test][place[test] >= 0]
+            parts = index_of[train][index_of[train] >= 0], index_of[test][index_of[test] >= 0]
             if not all(map(len, parts)):
                 raise ValueError(
                     "A fold has no row with a positive weight to learn from or to test on. Use fewer folds, or shuffle "

@@ -27,7 +27,7 @@ from radboost.engine import (
 Indices = npt.NDArray[np.int64]
 
 BLOCK_CELLS = 2**20
-# A column whose spread is below these shares of its size is constant: the rest is rounding.
+# A column whose spread is below these fractions of its size is constant: the rest is rounding.
 CONSTANT_DENSE, CONSTANT_SPARSE = 1e-13, 1e-7
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, Field, field, fields, replace
+from dataclasses import MISSING, Field, field
 from difflib import get_close_matches
 from functools import cache, wraps
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 from radboost._names import ours_for, size_of
-from radboost.trees import TreeOptions
 
-# How parameters of the parameter `tree_options` begin.
-OPTION = "tree_options__"
 # What only some estimators can do, for all the others.
 ONLY_IN = {
     "monotonic_constraints": "Its models are not monotonic; DeepBoostClassifier, RGBClassifier and RGBRegressor "
@@ -99,51 +96,12 @@ def with_constructor(estimator: Class) -> Class:
     return estimator
 
 
-class NamedParameters:
-    """Constructors, `fit`, `set_params` and predictions that refuse unknown names with the name used here."""
-
-    # The fields of TreeOptions that the estimator reads; none where it takes no TreeOptions.
-    _tree_options_read: ClassVar[tuple[str, ...]] = ()
-    # What a `family` with trees of some size is.
-    _family_of_size: ClassVar[str] = "family=Trees(max_depth={depth})"
-
-    def __init_subclass__(cls, **others: Any) -> None:
-        super().__init_subclass__(**others)
-        for name in METHODS:
-            method = getattr(cls, name, None)  # that of scikit-learn among them
-            if inspect.isfunction(method) and not hasattr(method, CHECKED):
-                setattr(cls, name, _checking_names(method))
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Names of parameters, for scikit-learn's `get_params` and `clone`."""
-        return sorted(_parameters_of(cls))
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters as in scikit-learn; options of trees have names such as "tree_options__max_bins"."""
-        parameters: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
-        options = parameters.get("tree_options")
-        if deep and isinstance(options, TreeOptions):
-            parameters |= {f"{OPTION}{one.name}": getattr(options, one.name) for one in fields(options)}
-        return parameters
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Set parameters as in scikit-learn; "tree_options__max_bins" replaces one option of the trees."""
-        known = _parameters_of(type(self))
-        for given, value in parameters.items():
-            if given.partition("__")[0] not in known:
-                raise ValueError(_advice_on_name(type(self), "__init__", given, value))
-        options = {given.removeprefix(OPTION): value for given, value in parameters.items() if given.startswith(OPTION)}
-        if options:
-            parameters = {given: value for given, value in parameters.items() if not given.startswith(OPTION)}
-            before = parameters.get("tree_options", self.tree_options)  # type: ignore[attr-defined]
-            if before is not None and not isinstance(before, TreeOptions):
-                raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {before!r}.")
-            try:  # a new object: further estimators may have the old one
-                parameters["tree_options"] = replace(before or TreeOptions(), **options)
-            except TypeError as error:  # an unknown name
-                raise ValueError(str(error)) from None
-        return super().set_params(**parameters)  # type: ignore[misc, no-any-return]
+def check_methods(estimator: type[Any]) -> None:
+    """Make the methods of a class refuse unknown names of arguments, those of scikit-learn among them."""
+    for name in METHODS:
+        method = getattr(estimator, name, None)
+        if inspect.isfunction(method) and not hasattr(method, CHECKED):
+            setattr(estimator, name, _checking_names(method))
 
 
 def check_names(method: Callable[..., Any], model: object, named: Mapping[str, Any]) -> None:
@@ -151,7 +109,7 @@ def check_names(method: Callable[..., Any], model: object, named: Mapping[str, A
     known = _names_taken(method) if named else None
     for given, value in named.items():
         if known is not None and given not in known:
-            raise TypeError(_advice_on_name(type(model), method.__name__, given, value))
+            raise TypeError(advice_on_name(type(model), method.__name__, given, value))
 
 
 def _checking_names(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,7 +131,7 @@ def _names_taken(method: Callable[..., Any]) -> tuple[str, ...] | None:
     return tuple(one.name for one in parameters)[1:]
 
 
-def _parameters_of(estimator: type[Any]) -> list[str]:
+def parameters_of(estimator: type[Any]) -> list[str]:
     """Names of the constructor's parameters; where it passes **keywords on, those of the next base's too."""
     names: list[str] = []
     for constructor in (base.__dict__["__init__"] for base in estimator.__mro__ if "__init__" in base.__dict__):
@@ -184,10 +142,10 @@ def _parameters_of(estimator: type[Any]) -> list[str]:
     return names
 
 
-def _advice_on_name(estimator: type[Any], method: str, given: str, value: Any) -> str:
+def advice_on_name(estimator: type[Any], method: str, given: str, value: Any) -> str:
     """The message for a name that a method of an estimator does not have."""
     if method == "__init__":
-        known = _parameters_of(estimator)
+        known = parameters_of(estimator)
         advice = _advice(estimator, given, value, known) or _listed("parameters", known)
         return f"{estimator.__name__} has no parameter {given!r}. {advice}"
     known = _arguments_of(estimator, method)
@@ -211,7 +169,7 @@ def _listed(what: str, names: Collection[str]) -> str:
 
 def _advice(estimator: type[Any], given: str, value: Any, here: Collection[str]) -> str:
     """Sentence with the name used here; empty if there is none. `here`: names that `given` could have had."""
-    constructor, options = _parameters_of(estimator), estimator._tree_options_read
+    constructor, options = parameters_of(estimator), estimator._tree_options_read
     own = [*constructor, *options, *_arguments_of(estimator, "fit")[2:]]  # without X and y
     meant = next((name for name in ours_for(given) if name in own), None)
     if meant is None and given in NOWHERE:
@@ -254,7 +212,7 @@ def _advice_to_search(search: type[Any], given: str, value: Any) -> str:
     tuned, candidates = search._tuned, ours_for(given)
     if "X_val" in candidates or "early_stopping" in candidates:
         return FOLDS_HOLD_BACK
-    known = (*_parameters_of(tuned), *tuned._tree_options_read)
+    known = (*parameters_of(tuned), *tuned._tree_options_read)
     if not any(name in known for name in candidates):
         return ""
     return f"Give it to the estimator, {search.__name__}({tuned.__name__}(...)). {_advice(tuned, given, value, ())}"
@@ -263,7 +221,7 @@ def _advice_to_search(search: type[Any], given: str, value: Any) -> str:
 def _advice_on_inverse(estimator: type[Any], meant: str) -> str:
     """C of logistic regression multiplies the sum of the losses; alpha is the price beside their mean."""
     inverse = f"It is called {meant} here, and is large where C is small"
-    if meant == "complexity_penalty" or "loss" not in _parameters_of(estimator):  # of another kind
+    if meant == "complexity_penalty" or "loss" not in parameters_of(estimator):  # of another kind
         return f"{inverse}."
     return f"{inverse}: alpha = 1 / (C * number of rows), with standardize=False."
 

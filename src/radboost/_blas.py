@@ -10,11 +10,10 @@ from threadpoolctl import threadpool_limits
 
 
 class _OneThread:
-    """BLAS and OpenMP use one thread while a Python thread is inside; others that want to enter wait.
+    """Context in which BLAS and OpenMP use one thread; one Python thread at a time is inside."""
 
-    The limit belongs to the process, and only the thread that set it can lift it: threads that were inside together
-    would lift it for each other, or not at all.
-    """
+    # The limit belongs to the process, and only the thread that set it can lift it. Threads that were inside together
+    # would lift it for each other, or not at all.
 
     def __init__(self) -> None:
         self._lock = RLock()

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def register(registry: dict[str, T], name: str, member: T) -> None:
-    """Enters a member under a name that is still free."""
+    """Enter a member under a name that is still free."""
     if name in registry:
         raise ValueError(f"{name!r} is the name of {registry[name]!r} already; {member!r} needs another one.")
     registry[name] = member
@@ -27,6 +27,6 @@ def class_named(name: str, module: str, *registries: Mapping[str, type[Any]]) ->
 
 
 def import_members(package: str, path: Iterable[str]) -> None:
-    """Imports every module of a folder, so that what it holds is registered; called at the end of its `__init__`."""
+    """Import every module of a folder, which registers its members; called at the end of its `__init__`."""
     for module in pkgutil.iter_modules(path):
         import_module(f"{package}.{module.name}")

@@ -23,6 +23,6 @@ def number_text(value: float, sign: str = "", *, year: bool = False) -> str:
 
 
 def are_years(values: ArrayLike) -> bool:
-    """Whether these look like years: whole numbers from 1,500 to 2,100."""
-    found = np.asarray(values, dtype=np.float64)
-    return bool(found.size and YEARS[0] <= found.min() and found.max() <= YEARS[1] and (found == np.rint(found)).all())
+    """True if all values are whole numbers from 1,500 to 2,100."""
+    given = np.asarray(values, dtype=np.float64)
+    return bool(given.size and YEARS[0] <= given.min() and given.max() <= YEARS[1] and (given == np.rint(given)).all())

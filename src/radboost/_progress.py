@@ -1,4 +1,4 @@
-"""A progress bar for fits that take a while. Whatever happens to its stream, the fit goes on."""
+"""Progress bars of long fits, on standard error. Whatever happens to the stream, the fit goes on."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Progress = Callable[[Mapping[str, float]], None]
 
 REFRESH_SECONDS = 0.1
 SECONDS_BEFORE_A_PART = 2.0  # parts of a fit that are over sooner have no bar
-SECONDS_BETWEEN_LINES = 10.0  # of a part, where no bar can be drawn
+SECONDS_BETWEEN_LINES = 10.0  # in a part of a fit, where no bar can be drawn
 GLYPHS = "━╸╺…•"  # what rich draws with
 ROUND = "round"
 
-# Who hears the lines of this thread in place of standard error.
-_LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
-# What draws the bars of this thread in place of standard error: called with a total, what is done, and what is counted.
+# Function that gets the lines of this thread instead of standard error.
+_SINK: ContextVar[Callable[[str], None] | None] = ContextVar("sink", default=None)
+# Function that makes the bars of this thread, of a total, a number done and a unit; None: standard error.
 _DRAWN_BY: ContextVar[Callable[[int, int, str], Any] | None] = ContextVar("drawn by", default=None)
 # The part of a fit that is under way: a trial, say.
 _PART: ContextVar[str] = ContextVar("part", default="")
@@ -27,7 +27,7 @@ _PART: ContextVar[str] = ContextVar("part", default="")
 
 @contextmanager
 def drawn_by(make: Callable[[int, int, str], Any] | None) -> Iterator[None]:
-    """Bars of this thread are those that `make` makes, whatever `verbose` is; None: of no other kind either."""
+    """Bars of this thread are made by `make`, whatever `verbose` is; None for the usual bars."""
     token = _DRAWN_BY.set(make)
     try:
         yield
@@ -37,7 +37,7 @@ def drawn_by(make: Callable[[int, int, str], Any] | None) -> Iterator[None]:
 
 @contextmanager
 def part_of_fit(name: str) -> Iterator[None]:
-    """What bars count meanwhile is done for this part of a fit."""
+    """Name the part of a fit that bars count meanwhile."""
     token = _PART.set(name)
     try:
         yield
@@ -46,34 +46,32 @@ def part_of_fit(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
-    """Lines of this thread are told to a function, and no bars are drawn: somebody else shows them."""
-    token = _LISTENER.set(listener)
+def lines_sent_to(sink: Callable[[str], None]) -> Iterator[None]:
+    """Lines of this thread go to a function, and no bars are drawn."""
+    token = _SINK.set(sink)
     try:
         yield
     finally:
-        _LISTENER.reset(token)
+        _SINK.reset(token)
 
 
 @contextmanager
 def progress_bar(n_rounds: int, verbose: int, n_done: int = 0, what: str = ROUND) -> Iterator[Progress]:
-    """Calls to the yielded function, with a line of the history, advance the bar by one round; on standard error.
+    """Bar on standard error; calls of the yielded function, with a record of the history, advance it by one round.
 
-    `what` is counted, where it is no rounds.
-
-    Drawn by rich where that is installed and the stream can show it; otherwise a line is printed ten times. A stream
-    that is closed, full, or cannot hold a character makes the bar fall silent for the rest of the fit.
+    `what` is the unit that is counted. Bars are drawn by rich where that is installed and the stream can show them;
+    otherwise a line is printed ten times. After an error of the stream nothing more is shown.
     """
     make, part = _DRAWN_BY.get(), _PART.get()
     what = f"{part}, {what}" if part else what
     if make is not None and n_rounds:
         bar = make(n_rounds, n_done, what)
     else:
-        bar = _make_bar(n_rounds, n_done, what) if verbose and _LISTENER.get() is None else None
+        bar = _make_bar(n_rounds, n_done, what) if verbose and _SINK.get() is None else None
     quiet = _Quiet(bar)
     quiet.do("start")
     try:
-        with drawn_by(_no_bar if make is not None else None):  # what is drawn counts what goes on inside
+        with drawn_by(_no_bar if make is not None else None):  # a drawn bar counts everything inside
             yield quiet.advance
     finally:
         quiet.do("stop")
@@ -84,23 +82,23 @@ def _no_bar(n_rounds: int, n_done: int, what: str) -> None:
 
 
 def say(verbose: int, text: str) -> None:
-    """A line on standard error, where progress is to be shown."""
-    listener = _LISTENER.get()
-    if verbose and listener is not None:
-        listener(text)
+    """Print a line on standard error if `verbose`."""
+    sink = _SINK.get()
+    if verbose and sink is not None:
+        sink(text)
     elif verbose:
         with suppress(Exception):
             print(text, file=sys.stderr)
 
 
 class _Quiet:
-    """Hands calls on to a bar until one fails."""
+    """Passes calls on to a bar until one fails."""
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar
 
-    def advance(self, line: Mapping[str, float]) -> None:
-        self.do("advance", line)
+    def advance(self, record: Mapping[str, float]) -> None:
+        self.do("advance", record)
 
     def do(self, method: str, *arguments: Any) -> None:
         if self._bar is None:
@@ -126,7 +124,7 @@ class _RichBar:
 
         columns = (
             *([] if what == ROUND else [TextColumn(what)]),
-            # What people look for stands first: a narrow terminal cuts off the end.
+            # The count comes first: a narrow terminal cuts off the end.
             MofNCompleteColumn(),
             TimeRemainingColumn(),
             BarColumn(bar_width=10),
@@ -144,12 +142,12 @@ class _RichBar:
             self._bar.start()
             self._started = True
 
-    def advance(self, line: Mapping[str, float]) -> None:
+    def advance(self, record: Mapping[str, float]) -> None:
         now = time.monotonic()
         if not self._started:
             self.start()
         refresh = self._started and now - self._refreshed >= REFRESH_SECONDS
-        self._bar.update(self._task, advance=1, status=_status(line), refresh=refresh)
+        self._bar.update(self._task, advance=1, status=_status(record), refresh=refresh)
         self._refreshed = now if refresh else self._refreshed
 
     def stop(self) -> None:
@@ -169,7 +167,7 @@ class _PlainLines:
     def start(self) -> None:
         """Nothing is shown before the first round."""
 
-    def advance(self, line: Mapping[str, float]) -> None:
+    def advance(self, record: Mapping[str, float]) -> None:
         self._done += 1
         now = time.monotonic()
         if self._is_part:
@@ -177,16 +175,16 @@ class _PlainLines:
         else:
             due = self._done % self._every == 0 or self._done == self._n_rounds
         if due:
-            self._last, status = now, _status(line)
-            told = f"{self._what} {self._done}/{self._n_rounds}{self._left.text(self._done, self._n_rounds)}"
-            print(f"{told}{f': {status}' if status else ''}", file=sys.stderr)
+            self._last, status = now, _status(record)
+            done = f"{self._what} {self._done}/{self._n_rounds}{self._left.text(self._done, self._n_rounds)}"
+            print(f"{done}{f': {status}' if status else ''}", file=sys.stderr)
 
     def stop(self) -> None:
         """Every line is out."""
 
 
 class TimeLeft:
-    """How long something will take, by how long it has taken."""
+    """Estimate of the remaining time, by the time taken so far."""
 
     def __init__(self, done: int = 0) -> None:
         self._began, self._first = time.monotonic(), done
@@ -200,12 +198,12 @@ class TimeLeft:
         return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
 
 
-def _status(line: Mapping[str, float]) -> str:
-    """Regression has no error rate, and models with all columns no number of members."""
-    parts = [f"{name} {line[name]:.4f}" for name in ("objective", "score") if name in line]
-    if "train_error" in line:
-        parts.append(f"error {line['train_error']:.4f}")
-    for name, what in (("n_hypotheses", "hypotheses"), ("n_features", "features")):
-        if name in line:
-            parts.append(f"{int(line[name])} {what}")
+def _status(record: Mapping[str, float]) -> str:
+    """Numbers of a round in words; regression has no error rate, and models of all columns no number of members."""
+    parts = [f"{name} {record[name]:.4f}" for name in ("objective", "score") if name in record]
+    if "train_error" in record:
+        parts.append(f"error {record['train_error']:.4f}")
+    for name, unit in (("n_hypotheses", "hypotheses"), ("n_features", "features")):
+        if name in record:
+            parts.append(f"{int(record[name])} {unit}")
     return ", ".join(parts)

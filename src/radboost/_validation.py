@@ -22,12 +22,12 @@ T = TypeVar("T")
 # Sums of weights are kept in fixed point: beyond these bounds they would lose rows.
 LARGEST_WEIGHT = 2.0**52
 SMALLEST_WEIGHT = 1e-100
-# What the native code counts rounds and leaves in.
+# The native code counts rounds and leaves in 32 bits.
 LARGEST_INTEGER = 2**31 - 1
 
 
 def resolve(what: str, given: object, known: Mapping[str, Callable[[], T]], kind: type[T], otherwise: str) -> T:
-    """Looks up a name in a registry, or lets an object of the right kind through."""
+    """The member of a registry with this name, or the given object if it is of the right kind."""
     if isinstance(given, str):
         if given not in known:
             names = ", ".join(repr(name) for name in known)
@@ -42,10 +42,10 @@ def resolve(what: str, given: object, known: Mapping[str, Callable[[], T]], kind
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a solver needs of a loss or a penalty: an attribute, which is None or False where it is lacking.
+    """Attribute that a solver needs of a loss or a penalty; None or False where it is lacking.
 
-    `message` is what to say then; {given} and {name} in it stand for the one that was given and its name, {able} for
-    those of `known` that have it.
+    In `message`, {given} and {name} stand for the loss or penalty and its name, {able} for those of `known` that have
+    the attribute.
     """
 
     part: str
@@ -55,11 +55,11 @@ class Need:
 
 
 def check_needs(needs: Iterable[Need], **parts: Any) -> None:
-    """Refuses the first of the parts that lacks what a solver has declared that it needs."""
+    """Refuse the first of the parts that lacks an attribute that a solver needs."""
     for need in needs:
         given = parts[need.part]
-        found = getattr(given, need.attribute, None)
-        if found is None or found is False:
+        value = getattr(given, need.attribute, None)
+        if value is None or value is False:
             able = [repr(name) for name, kind in need.known.items() if getattr(kind, need.attribute, None)]
             name = getattr(given, "name", type(given).__name__)
             raise ValueError(need.message.format(given=given, name=name, able=" or ".join(able).replace("'", '"')))
@@ -137,7 +137,7 @@ def _check_or(
 
 
 def _integer_span(low: int, high: int, number: int) -> str:
-    """What is allowed. The limit that goes without saying is only named to who has passed it."""
+    """The allowed range in words; the limit of the type is named only where it was passed."""
     return f"at least {low}" if high == LARGEST_INTEGER and number <= high else f"between {low} and {high}"
 
 
@@ -153,8 +153,8 @@ def _shown(value: object) -> str:
 
 
 def check_max_features(value: object, n_features: int) -> int:
-    """How many columns a node looks at; 0 stands for all of them."""
-    shares = {"sqrt": n_features**0.5, "log2": np.log2(max(2, n_features))}
+    """Number of columns that a node tries; 0 stands for all of them."""
+    names = {"sqrt": n_features**0.5, "log2": np.log2(max(2, n_features))}
     whole = isinstance(value, int | np.integer)
 
     def number() -> float:
@@ -163,10 +163,10 @@ def check_max_features(value: object, n_features: int) -> int:
         return n_features * check_real("max_features", value, low=0.0, high=1.0, open_low=True)
 
     what = ["an integer of at least 1 (columns)", "a number in (0, 1] (a share of them)"]
-    _check_or([None, *shares], "max_features", value, what, number)
+    _check_or([None, *names], "max_features", value, what, number)
     if value is None:
         return 0
-    wanted = shares[value] if isinstance(value, str) else number()
+    wanted = names[value] if isinstance(value, str) else number()
     return min(n_features, max(1, round(float(wanted))))
 
 
@@ -220,7 +220,7 @@ def read_sample_weight(sample_weight: object, n_rows: int, name: str = "sample_w
 
 
 def check_total_weight(largest: float, total: float, name: str = "sample_weight") -> None:
-    """Refuses weights whose sums would lose rows, and those of which none is positive."""
+    """Refuse weights whose sums would lose rows, and those of which none is positive."""
     if largest > LARGEST_WEIGHT or total > LARGEST_WEIGHT or 0 < largest < SMALLEST_WEIGHT:
         raise ValueError(
             f"{name} goes up to {largest:g} and sums to {total:g}; the largest weight must be at least "
@@ -250,7 +250,7 @@ def check_boolean(name: str, value: Any) -> bool:
 
 
 def check_random_state(random_state: Any) -> None:
-    """Refuses what is no seed, without drawing from a generator."""
+    """Refuse anything but a seed, without drawing from a generator."""
     known = np.random.RandomState | np.random.Generator | int | np.integer | None
     if isinstance(random_state, bool) or not isinstance(random_state, known):
         raise ValueError(f"random_state must be an integer, a NumPy generator or None; got {random_state!r}.")
@@ -269,7 +269,7 @@ def seed_from(random_state: Any) -> int:
 
 
 def generator_from(random_state: Any) -> np.random.Generator:
-    """A generator of its own, or the one that was given."""
+    """A new generator, or the one that was given."""
     return (
         random_state
         if isinstance(random_state, np.random.Generator)
@@ -278,7 +278,7 @@ def generator_from(random_state: Any) -> np.random.Generator:
 
 
 def check_score_memory(n_rows: int, n_classes: int, bytes_per_score: int) -> None:
-    """Refuses a number for each row and class that would not fit."""
+    """Refuse a number for each row and class that would not fit into memory."""
     needed, available = bytes_per_score * n_rows * n_classes, free_memory()
     if needed > available:
         raise ValueError(

@@ -187,7 +187,12 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
             "n_features_in_",
         }
         ours |= {"n_iter_", "n_skipped_rounds_", "stop_reason_", "loss_", "objective_", "learning_rate_"}
-    shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
+    shared = {
+        "alpha",
+        "family",
+        "features_per_round",
+        "totally_corrective",
+    }  # of the CV estimators, which have no choice there
     assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared
 
 

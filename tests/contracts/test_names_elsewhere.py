@@ -28,7 +28,8 @@ from radboost import (
     TreeFamilies,
     TreeOptions,
 )
-from radboost.estimators._naming import ANSWERS, OTHER_PREDICTIONS, NamedParameters
+from radboost.estimators._estimator import Estimator
+from radboost.estimators._naming import METHODS, OTHER_PREDICTIONS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -246,12 +247,12 @@ def test_scores_and_paths_of_all_know_their_names() -> None:
     """Those that scikit-learn brings along, too; a model need not be fitted for that."""
     modules = (radboost, radboost.baselines, radboost.structured)
     listed = {getattr(module, name) for module in modules for name in module.__all__}
-    estimators = [kind for kind in listed if isinstance(kind, type) and issubclass(kind, NamedParameters)]
+    estimators = [kind for kind in listed if isinstance(kind, type) and issubclass(kind, Estimator)]
     assert len(estimators) > 20
     for kind in estimators:
         if hasattr(kind, "_tuned"):  # passes all on to what it has found
             continue
-        for name in [name for name in ANSWERS if inspect.isfunction(getattr(kind, name, None))]:
+        for name in [name for name in METHODS[1:] if inspect.isfunction(getattr(kind, name, None))]:
             told = rf"^{kind.__name__}\.{name} has no argument 'nonsense'\. Its arguments are "
             with pytest.raises(TypeError, match=told):
                 getattr(kind(), name)(X, nonsense=1)
@@ -266,7 +267,7 @@ def test_the_page_names_methods_that_the_errors_name() -> None:
     assert len(lines) == 6
     for ours, *theirs in lines:
         for name in re.findall(r"`(\w+)`", " ".join(theirs)):
-            meant = OTHER_PREDICTIONS.get(name, "predict")
+            meant = OTHER_PREDICTIONS.get(name, "predict").partition("(")[0]
             assert f"`{meant}" in ours, name
 
 

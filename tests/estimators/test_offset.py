@@ -101,7 +101,7 @@ def test_the_history_is_about_scores_with_offsets(setting: Settings, n_classes: 
         np.testing.assert_array_equal(model.decision_function(X, offset), f)
         np.testing.assert_array_equal(model.predict_proba(X, offset), model._calibrated(f))
         np.testing.assert_array_equal(model.predict_log_proba(X, offset), np.log(model._calibrated(f)))
-        np.testing.assert_array_equal(model.predict(X, offset), model._answers(f))
+        np.testing.assert_array_equal(model.predict(X, offset), model._predictions(f))
         for stages, whole in (
             (model.staged_decision_function(X, offset), f),
             (model.staged_predict_proba(X, offset), model.predict_proba(X, offset)),

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 
 from radboost import SparseBoostClassifier, SparseBoostRegressor
-from radboost.linear import Columns, Point, Problem, Trail, solve_by_bounds, solve_by_newton
+from radboost.linear import DesignMatrix, Point, SparseProblem, Trail, solve_by_bounds, solve_by_newton
 from radboost.linear.problem import GAP_ROUNDING
 from radboost.losses import EpsilonInsensitiveScores, ExponentialScores, LogisticScores, MultinomialScores
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
@@ -32,12 +32,12 @@ LOSSES: dict[str, Any] = {
 WEIGHTS = RNG.dirichlet(np.full(M, 3.0))
 
 
-def problem_of(loss: str, penalty: str, intercept: bool = True) -> Problem:
-    columns = Columns.of(X, np.arange(M), WEIGHTS, intercept=intercept, n_threads=1)
-    return Problem(columns, LOSSES[loss], get_row_penalty(penalty), WEIGHTS, np.full(N, 0.03), intercept)
+def problem_of(loss: str, penalty: str, intercept: bool = True) -> SparseProblem:
+    columns = DesignMatrix.of(X, np.arange(M), WEIGHTS, intercept=intercept, n_threads=1)
+    return SparseProblem(columns, LOSSES[loss], get_row_penalty(penalty), WEIGHTS, np.full(N, 0.03), intercept)
 
 
-def solved(problem: Problem, tolerance: float = 1e-12) -> Point:
+def solved(problem: SparseProblem, tolerance: float = 1e-12) -> Point:
     return solve_by_newton(problem, problem.start(), tolerance, 1000, Trail())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from radboost._validation import check_needs
-from radboost.linear import NEEDS, Columns, Problem, Trail, progress, solve_by_bounds, solve_by_newton
+from radboost.linear import NEEDS, DesignMatrix, SparseProblem, Trail, progress, solve_by_bounds, solve_by_newton
 from radboost.losses import EpsilonInsensitiveScores, ExponentialScores, LogisticScores, MultinomialScores
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
 from reference import sparsity as naive
@@ -34,13 +34,13 @@ EVERY_LOSS = pytest.mark.parametrize("loss", sorted(LOSSES))
 EVERY_PENALTY = pytest.mark.parametrize("penalty", sorted(ROW_PENALTIES))
 
 
-def problem_of(loss: Any, penalty: str, alpha: float = ALPHA) -> Problem:
+def problem_of(loss: Any, penalty: str, alpha: float = ALPHA) -> SparseProblem:
     weights = np.full(M, 1.0 / M)
-    columns = Columns.of(X, np.arange(M), weights, intercept=True, n_threads=1)
-    return Problem(columns, loss, get_row_penalty(penalty), weights, np.full(N, alpha))
+    columns = DesignMatrix.of(X, np.arange(M), weights, intercept=True, n_threads=1)
+    return SparseProblem(columns, loss, get_row_penalty(penalty), weights, np.full(N, alpha))
 
 
-def solve(problem: Problem, update: str, tolerance: float, template: str | int = "auto") -> tuple[Any, Trail]:
+def solve(problem: SparseProblem, update: str, tolerance: float, template: str | int = "auto") -> tuple[Any, Trail]:
     trail = Trail()
     if update == "newton":
         return solve_by_newton(problem, problem.start(), tolerance, 1000, trail), trail

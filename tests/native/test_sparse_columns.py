@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from radboost import _native
-from radboost.linear import Columns, canonical_rows
+from radboost.linear import DesignMatrix, canonical_rows
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
 from reference import canonical_rows as naive_rows
 from reference import sparsity as naive
@@ -158,12 +158,12 @@ def test_columns_are_centred_and_scaled() -> None:
     X, weights = matrix(5) + 3.0, np.random.default_rng(6).uniform(size=M)
     weights /= weights.sum()
     X[:, 4] = 7.0
-    columns = Columns.of(X, np.arange(M), weights, intercept=True, n_threads=1)
+    columns = DesignMatrix.of(X, np.arange(M), weights, intercept=True, n_threads=1)
     np.testing.assert_allclose(columns.centres, weights @ X, rtol=1e-13)
     spread = np.sqrt(weights @ (X - weights @ X) ** 2)
     spread[4] = np.inf
     np.testing.assert_allclose(columns.factors, 1.0 / spread, rtol=1e-12)
-    sparser = Columns.of(sparse.csr_array(X), np.arange(M), weights, intercept=True, n_threads=1)
+    sparser = DesignMatrix.of(sparse.csr_array(X), np.arange(M), weights, intercept=True, n_threads=1)
     np.testing.assert_allclose(sparser.factors, 1.0 / spread, rtol=1e-9)
     assert not sparser.centres.any()
 

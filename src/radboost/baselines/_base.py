@@ -57,7 +57,6 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
     """
 
-    _stores_objective: ClassVar[bool] = False
     _takes_offset: ClassVar[bool] = False
 
     max_leaves: int | str
@@ -158,9 +157,3 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     def _max_leaves(self, n_classes: int) -> int:
         """Most leaves of a tree."""
         return int(self.max_leaves)
-
-    def _parameters_of_fit(self) -> dict[str, Any]:
-        return {}
-
-    def _take_parameters_of_fit(self) -> None:
-        """Predictions depend on no parameter."""

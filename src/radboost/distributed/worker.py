@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._progress import heard_by
+from radboost._progress import lines_sent_to
 from radboost.distributed.callbacks import CallbackEvent
 from radboost.distributed.collective import TreeCollective, WorkerLostError, add_contribution, parent_of
 from radboost.distributed.learning import FitTask, digest_of_model
@@ -183,7 +183,7 @@ class Worker:
         }
         if not first:
             return WorkerResult(digest_of_model(task.run(parts, workers, **options)), self._usage())
-        with warnings.catch_warnings(record=True) as caught, heard_by(self._state.add_message):
+        with warnings.catch_warnings(record=True) as caught, lines_sent_to(self._state.add_message):
             warnings.simplefilter("always")
             model = task.run(parts, workers, **options)
         shown = tuple((str(one.message), one.category) for one in caught)

@@ -1,4 +1,4 @@
-"""The fitted model: hypotheses, their weights, and how they came by them."""
+"""The fitted model: hypotheses, their weights, and the steps that led to them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Ensemble:
     weights, complexities : arrays
         alpha_j and r_j of these hypotheses.
     steps : structured array (round, hypothesis, eta)
-        How the weights came about. `hypothesis` counts all that ever entered, dropped ones too.
+        The steps of the fit. `hypothesis` counts all that ever entered, dropped ones too.
     n_families : int
         How many families the search could have used. The bound on the error counts those of trees itself, and takes
         this for p where there are hypotheses of users.
     sample_size : float
         m: the sum of the training weights.
     categories : dict
-        For each categorical column, by its index, its categories; X has their places in that list.
+        For each categorical column, by its index, its categories; X has their indices in that list.
     entered, entered_complexities :
         All hypotheses that ever entered, in the order in which they did.
     """
@@ -162,18 +162,18 @@ class Ensemble:
         )
 
     def sum_of_trees(self) -> SumOfTrees:
-        """What explains the scores, made when it is first asked for; all hypotheses must be trees."""
+        """The forest that explains the scores, cached; all hypotheses must be trees."""
         if self._sum_of_trees is None:
             self._sum_of_trees = SumOfTrees(self.hypotheses, self.weights, self.n_features, self.n_outputs)
         return self._sum_of_trees
 
     @property
     def spread(self) -> float:
-        """How far apart the answers of one hypothesis for two classes can be: 2 where leaves hold numbers for each."""
+        """Largest difference of one hypothesis between two classes; 2 where leaves hold a number for each class."""
         return max((kind_of(hypothesis).spread(hypothesis) for hypothesis in self.hypotheses), default=1.0)
 
     def feature_importances(self) -> FloatArray:
-        """Gain of the splits on each feature, times the weight of their tree, as shares of the whole."""
+        """Gains of the splits on each feature, times the weights of their trees, divided by their sum."""
         importances = np.zeros(self.n_features)
         for weight, hypothesis in zip(self.weights, self.hypotheses, strict=True):
             kind_of(hypothesis).add_gains(hypothesis, float(weight), importances)
@@ -197,10 +197,10 @@ class Ensemble:
         classes = f" for {self.n_outputs} {self.names.outputs}" if self.n_outputs > 1 else ""
         head = f"Ensemble of {len(self)} {noun}{classes} with {sizes}, total weight {np.abs(self.weights).sum():.3g}"
         order = np.argsort(-np.abs(self.weights), kind="stable")[:SHOWN]
-        lines = [f"  {self.weights[j]:+.4f} * {self._described(self.hypotheses[j])}" for j in order]
+        terms = [f"  {self.weights[j]:+.4f} * {self._described(self.hypotheses[j])}" for j in order]
         if len(self) > SHOWN:
-            lines.append(f"  ... and {len(self) - SHOWN} more")
-        return "\n".join([head, *lines])
+            terms.append(f"  ... and {len(self) - SHOWN} more")
+        return "\n".join([head, *terms])
 
     def _described(self, hypothesis: Hypothesis) -> str:
         return kind_of(hypothesis).describe(hypothesis, self.feature_names, self.categories)

@@ -1,4 +1,4 @@
-"""What each feature contributes to the scores of an ensemble of trees, and the leaves that rows reach."""
+"""Contributions of features to the scores of an ensemble of trees, and the leaves that rows reach."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from radboost.trees.tree import Tree, forest_of
 class SumOfTrees:
     """The trees of a fitted model with their weights, as one forest that explains its scores.
 
-    Contributions are the Shapley values of the game v(S) in which a question about a feature of S is answered by the
-    row, and any other sends as much to each side as the training weight there, the tree's `cover`, says (Lundberg,
-    Erion and Lee, Consistent Individualized Feature Attribution for Tree Ensembles, 2018, Algorithm 1). They are
-    computed as an integral, docs/explaining.md.
+    Contributions are the Shapley values of a game v(S). Splits on features of S send the row to one side; others send
+    it to both, in proportion to the training weight there, the tree's `cover`. This is Algorithm 1 of Lundberg, Erion
+    and Lee, Consistent Individualized Feature Attribution for Tree Ensembles, 2018, computed as an integral
+    (docs/explaining.md).
     """
 
     def __init__(self, trees: Sequence[Any], weights: FloatArray, n_features: int, n_outputs: int) -> None:
@@ -31,7 +31,7 @@ class SumOfTrees:
         self._cover = np.concatenate([np.zeros(0), *(tree.cover for tree in trees)])
 
     def contributions(self, X: FloatMatrix, interactions: bool, n_threads: int) -> FloatArray:
-        """Of shape (rows, outputs, features + 1), with `interactions` (rows, outputs, features + 1, features + 1)."""
+        """Shapley values; shape (rows, outputs, features + 1), with `interactions` one more axis of features + 1."""
         size = self.n_features + 1
         shape = (len(X), self.n_outputs, *((size, size) if interactions else (size,)))
         if self._forest is None:
@@ -46,7 +46,7 @@ class SumOfTrees:
 
 
 def sum_of_trees(ensemble: Any, model: str, method: str) -> SumOfTrees:
-    """Raises TypeError, which names what the model holds, unless it is a weighted sum of trees."""
+    """The sum of trees of a model; a TypeError that names its hypotheses if it is none."""
     if not hasattr(ensemble, "sum_of_trees"):
         raise TypeError(
             f"{method} needs a sum of trees, and the model of {model} is a {type(ensemble).__name__}, which asks its "

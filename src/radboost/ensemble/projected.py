@@ -13,20 +13,20 @@ from radboost._typing import FloatArray
 class ProjectedEnsemble:
     """Eigenfunctions of base kernels, by falling eigenvalue, each with a weight for each score."""
 
-    kernels: tuple[str, ...]  # what each base kernel is called
+    kernels: tuple[str, ...]  # names of the base kernels
     mixture: FloatArray
     components: FloatArray  # the kernel and the number of each eigenfunction
     eigenvalues: FloatArray
-    weights: FloatArray  # a line for each eigenfunction
+    weights: FloatArray  # shape (n_eigenfunctions, n_outputs)
     intercept: FloatArray
-    sample_size: float  # m, the sum of the weights of the labelled rows
+    sample_size: float  # m, the sum of the weights of the labeled rows
 
     def __len__(self) -> int:
         return len(self.components)
 
     def __repr__(self) -> str:
-        lines = [f"{len(self)} eigenfunctions of {len(self.kernels)} kernels"]
+        parts = [f"{len(self)} eigenfunctions of {len(self.kernels)} kernels"]
         for k, (name, weight) in enumerate(zip(self.kernels, self.mixture, strict=True)):
             kept = int(np.sum(self.components[:, 0] == k))
-            lines.append(f"  {weight:8.4f}  {name}: {kept} kept")
-        return "\n".join(lines)
+            parts.append(f"  {weight:8.4f}  {name}: {kept} kept")
+        return "\n".join(parts)

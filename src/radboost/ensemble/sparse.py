@@ -19,7 +19,7 @@ LARGEST_WEIGHT = 2.0**512  # no sum of these is infinite
 
 
 class SparseEnsemble:
-    """Hypotheses, a line of weights for each, and an intercept for each output. Immutable."""
+    """Hypotheses, their weights of shape (n_hypotheses, n_outputs), and an intercept for each output. Immutable."""
 
     def __init__(
         self,
@@ -45,10 +45,10 @@ class SparseEnsemble:
         return len(self.hypotheses)
 
     def scores(self, X: Any) -> FloatArray:
-        """A line for each row of X and a column for each output."""
+        """Scores; shape (n_rows, n_outputs)."""
         scores = np.tile(self.intercept, (X.shape[0], 1))
-        for kind, places in by_kind(self.hypotheses).items():
-            kind.add_lines([self.hypotheses[place] for place in places], self.weights[places], X, scores)
+        for kind, indices in by_kind(self.hypotheses).items():
+            kind.add_lines([self.hypotheses[index] for index in indices], self.weights[indices], X, scores)
         return scores
 
     def to_arrays(self, n_features: int) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -72,11 +72,11 @@ class SparseEnsemble:
 
     def __repr__(self) -> str:
         """One formula for each output; the largest weights of long ones."""
-        lines = []
+        formulas = []
         for output in range(self.n_outputs):
             left = "f(x)" if self.n_outputs == 1 else f"f(x, {self._output(output)})"
-            lines.append(f"{left} = {self._formula(output)}")
-        return "\n".join(lines)
+            formulas.append(f"{left} = {self._formula(output)}")
+        return "\n".join(formulas)
 
     def _output(self, output: int) -> str:
         return str(output) if self.output_names is None else self.output_names[output]
@@ -86,17 +86,17 @@ class SparseEnsemble:
         used = np.flatnonzero(weights)
         largest = np.sort(used[np.argsort(-np.abs(weights[used]), kind="stable")[:SHOWN]])
         terms = [f"{self.intercept[output]:.4g}"]
-        for place in largest:
-            sign = "-" if weights[place] < 0 else "+"
-            hypothesis = self.hypotheses[place]
+        for index in largest:
+            sign = "-" if weights[index] < 0 else "+"
+            hypothesis = self.hypotheses[index]
             term = kind_of(hypothesis).term(hypothesis, self.feature_names)
-            terms.append(f"{sign} {abs(weights[place]):.4g} {term}")
+            terms.append(f"{sign} {abs(weights[index]):.4g} {term}")
         more = len(used) - len(largest)
         return " ".join(terms) + (f" + {more} smaller terms" if more else "")
 
 
 def _read_weights(arrays: Arrays, n_hypotheses: int) -> tuple[FloatArray, FloatArray]:
-    """A line of weights for each hypothesis, and the intercepts."""
+    """Weights of shape (n_hypotheses, n_outputs), and the intercepts."""
     intercept = _finite(read_array(arrays, "intercept", "<f8"), "an intercept")
     require(len(intercept) > 0, "there is no intercept")
     require("weights" in arrays, "the array 'weights' is missing")

@@ -24,7 +24,7 @@ DETAILS = "details/"
 IN_ANY_ORDER = "rows_in_any_order"  # whether rows are compared by their content alone
 # Parameters that a model does not depend on.
 WITHOUT_EFFECT = {"calibration", "n_jobs", "verbose", "warm_start"}
-LONGEST_SHOWN = 60
+LONGEST_SHOWN = 60  # characters of a value in a message
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Saver:
 
     @classmethod
     def of(cls, estimator: Any, rows: Any, seed: int, by_content: Mapping[str, str] | None = None) -> Saver:
-        """`by_content`: what tells the rows from others in any order, where they are not in one place."""
+        """Saver for a fit to these rows; `by_content` are digests of rows that are spread over processes."""
         described = {
             "checkpoint_of": type(estimator).__name__,
             "radboost_version": version("radboost"),
@@ -59,7 +59,7 @@ class Saver:
         return cls(described, rows.n_features, rows.categories, rows.n_outputs)
 
     def save(self, trace: Trace, stop_reason: str, path: str) -> None:
-        """Whole or not at all."""
+        """Write a checkpoint, whole or not at all."""
         ensemble = Ensemble.from_trace(
             trace,
             n_rounds=trace.n_rounds,
@@ -81,11 +81,11 @@ class Saver:
 
 def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedFit:
     """The fit at `path`, if it is one of this estimator, these rows and these parameters."""
-    found = open_checkpoint(path, estimator)
-    found.data.check(prepared.digests() if not found.in_any_order else content_digests(prepared, 1))
-    if found.shape != (prepared.n_features, prepared.n_outputs):
+    opened = open_checkpoint(path, estimator)
+    opened.data.check(prepared.digests() if not opened.in_any_order else content_digests(prepared, 1))
+    if opened.shape != (prepared.n_features, prepared.n_outputs):
         raise ModelFileError(f"{path} is not a usable checkpoint: its hypotheses are for other columns or classes.")
-    return found.saved
+    return opened.saved
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +96,7 @@ class SavedData:
     digests: Any
 
     def check(self, now: dict[str, str]) -> None:
-        """Refuses other rows; `now` are the digests of the rows that are there."""
+        """Refuse other rows than those with the digests `now`."""
         try:
             _refuse(self.path, _differing_data(self.digests, now))
         except ModelFileError:
@@ -107,7 +107,7 @@ class SavedData:
 
 @dataclasses.dataclass(frozen=True)
 class OpenedCheckpoint:
-    """A checkpoint of this estimator with these parameters; whether it is one of these rows is yet to be seen."""
+    """Checkpoint of this estimator with these parameters, whose rows are yet to be checked."""
 
     saved: SavedFit
     shape: tuple[int, int]  # columns, and scores per row
@@ -129,17 +129,17 @@ def open_checkpoint(path: Any, estimator: Any) -> OpenedCheckpoint:
     except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
         raise ModelFileError(f"{path} is not a usable checkpoint: {reason}.") from error
-    name, n_rounds = "n_rounds", estimator._n_stages()
+    n_rounds = estimator._n_stages()
     if trace.n_rounds > n_rounds:
         raise ValueError(
-            f"The checkpoint {path} holds {trace.n_rounds} rounds, and {name}={n_rounds} now. Give at least as many."
+            f"The checkpoint {path} holds {trace.n_rounds} rounds, and n_rounds={n_rounds} now. Give at least as many."
         )
     in_any_order = header.get(IN_ANY_ORDER) is True
     return OpenedCheckpoint(SavedFit(trace, seed), shape, SavedData(os.fspath(path), data), in_any_order)
 
 
 def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Trace, tuple[int, int]]:
-    """The rounds, and how many columns and scores per row they are of."""
+    """The rounds, and the numbers of columns and of scores per row."""
     for key, kind in (("ensemble", dict), ("stop_reason", str)):
         if not isinstance(header[key], kind):
             raise ValueError(f"its {key} is no {kind.__name__}")
@@ -187,27 +187,27 @@ def _differing_parameters(then: Any, now: dict[str, Any], estimator: Any) -> lis
     free = WITHOUT_EFFECT | estimator._free_when_resumed(then)
     names = [name for name in [*now, *(name for name in then if name not in now)] if name not in free]
     missing = object()
-    found = []
+    differing = []
     for name in names:
         one, other = then.get(name, missing), now.get(name, missing)
         if one != other:
             shown = [_shown(value) if value is not missing else "no such parameter" for value in (one, other)]
-            found.append(f"{name} was {shown[0]} and is {shown[1]}")
-    return found
+            differing.append(f"{name} was {shown[0]} and is {shown[1]}")
+    return differing
 
 
 def _differing_data(then: Any, now: dict[str, str]) -> list[str]:
     if not isinstance(then, dict):
         raise ValueError("the description of its data is not a dict")
-    found = []
+    differing = []
     for part in sorted({*then, *now}):
         if part not in now:
-            found.append(f"it had {str(part)[:40]}, and now there are none")
+            differing.append(f"it had {str(part)[:40]}, and now there are none")
         elif part not in then:
-            found.append(f"it had no {part}, and now there are some")
+            differing.append(f"it had no {part}, and now there are some")
         elif then[part] != now[part]:
-            found.append(f"the {part} differ")
-    return found
+            differing.append(f"the {part} differ")
+    return differing
 
 
 def describe_parameters(estimator: Any) -> dict[str, Any]:
@@ -234,13 +234,10 @@ def _described(value: Any, depth: int = 0) -> Any:
     if callable(value) and hasattr(value, "__qualname__"):
         return {"function": f"{value.__module__}.{value.__qualname__}"}
     name = f"{type(value).__module__}.{type(value).__qualname__}"
-    if dataclasses.is_dataclass(value):
-        held = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    else:
-        held = dict(getattr(value, "__dict__", {}))
     if depth >= 8:
         return {"object": name}
-    return {"object": name, "holds": {str(key): _described(item, depth + 1) for key, item in held.items()}}
+    attributes = getattr(value, "__dict__", {})
+    return {"object": name, "holds": {str(key): _described(item, depth + 1) for key, item in attributes.items()}}
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Answers of linear models of classes: labels and probabilities from scores."""
+"""Predictions of linear classifiers: labels and probabilities from scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ClassScores:
     """One score for two classes, otherwise one for each."""
 
     classes_: npt.NDArray[Any]
-    _scores: Callable[[Any], FloatArray]  # a line for each row and a column for each output
+    _scores: Callable[[Any], FloatArray]  # shape (n_rows, n_outputs)
 
     @property
     def n_classes_(self) -> int:
@@ -43,8 +43,9 @@ class ClassScores:
 
     @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the classes, for which the scores minimise the expected loss."""
-        return self._chances(self._scores(X))
+        """Probabilities of the classes, for which the scores minimize the expected loss."""
+        scores = self._scores(X)
+        return np.ones((len(scores), 1)) if len(self.classes_) == 1 else chances(scores, self._scale_of_odds())
 
     @of_one_fit
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -56,13 +57,8 @@ class ClassScores:
         return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
 
     def _scale_of_odds(self) -> float:
-        """Scores times this are logarithms of odds."""
+        """Factor that makes logarithms of odds of the scores."""
         return 1.0
-
-    def _chances(self, scores: FloatArray) -> FloatArray:
-        if len(self.classes_) == 1:
-            return np.ones((len(scores), 1))
-        return chances(scores, self._scale_of_odds())
 
 
 def chances(scores: FloatArray, scale: float = 1.0) -> FloatArray:

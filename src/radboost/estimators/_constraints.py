@@ -103,7 +103,7 @@ def _direction(value: Any) -> int:
 
 
 def _column(option: str, key: Any, column_names: list[Any] | None, n_features: int) -> int:
-    """The place of a column that an option names, or gives by its place."""
+    """The index of a column that an option names, or gives by its index."""
     names = column_names or []
     column = names.index(key) if key in names else key
     if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_features:

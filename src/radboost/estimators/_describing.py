@@ -60,7 +60,7 @@ several scores a dict of these.
         """
         check_is_fitted(self)
         check_integer("n_repeats", n_repeats, 1)
-        # A scorer of the user's own may look at columns by itself.
+        # A scorer of the user's own may read columns by itself.
         names_only = scoring is None or isinstance(scoring, str)
         return permutation_importance(
             self,
@@ -84,7 +84,7 @@ class Unexplained(Estimator):
     _why_unexplained: ClassVar[str]
 
     def explain(self, x: Any) -> Explanation:
-        """Raises a TypeError: the model is no sum over features."""
+        """Raise a TypeError: the model is no sum over features."""
         raise TypeError(
             f"{type(self).__name__} cannot explain one row: {self._why_unexplained} Estimators of trees and sparse "
             "ones can, for example DeepBoostClassifier."
@@ -97,7 +97,7 @@ def as_reader(model: Any, row: GivenRow) -> Any:
 
 
 def unnamed(model: Any, row: GivenRow) -> Any:
-    """The model for a row that was checked: scikit-learn warns of a table without names once, not at each question."""
+    """The model for a checked row; scikit-learn warns once of a table without names, not at each prediction."""
     if column_names(row.table) is not None:
         return model
     view = object.__new__(type(model))

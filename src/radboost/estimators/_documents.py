@@ -52,6 +52,6 @@ def _sections(about: str) -> dict[str, str]:
 
 
 def _entries(section: str) -> list[Entry]:
-    """The entries of a list of parameters or attributes: a line with names, and indented lines."""
+    """The entries of a list of parameters or attributes: names, and an indented text."""
     texts = re.split(r"\n(?=\S)", section) if section else []
     return [([name.strip() for name in text.split("\n")[0].split(" : ")[0].split(",")], text) for text in texts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import fields, replace
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
@@ -15,13 +16,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import FloatArray
-from radboost.estimators._naming import CHECKED, NamedParameters, check_prediction_names
+from radboost.estimators._naming import CHECKED, advice_on_name, check_methods, check_names, parameters_of
 from radboost.export.c_code import c_code
 from radboost.export.onnx_graph import onnx_model
 from radboost.export.parts import Exported, ExportedAnswer, ScoreSum, refuse_model
 from radboost.export.treelite_model import treelite_model
 from radboost.model_file import from_plain, save_model, to_plain
 from radboost.rows.read import dense_rows, read_matrix
+from radboost.trees import TreeOptions
 
 if TYPE_CHECKING:
     import onnx
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+
+# Prefix of the names of tree options among the parameters.
+OPTION = "tree_options__"
 
 
 def of_one_fit(method: Callable[Concatenate[Model, Given], Result]) -> Callable[Concatenate[Model, Given], Result]:
@@ -42,8 +47,7 @@ def of_one_fit(method: Callable[Concatenate[Model, Given], Result]) -> Callable[
 
     @wraps(method)
     def with_one_dict(self: Model, /, *arguments: Given.args, **named: Given.kwargs) -> Result:
-        if named:
-            check_prediction_names(method, self, named)
+        check_names(method, self, named)
         view = object.__new__(type(self))
         view.__dict__ = self.__dict__
         return method(view, *arguments, **named)
@@ -52,13 +56,52 @@ def of_one_fit(method: Callable[Concatenate[Model, Given], Result]) -> Callable[
     return with_one_dict
 
 
-class Estimator(NamedParameters, BaseEstimator):
-    """Base of all estimators: checked names of parameters, model files, exports and the report."""
+class Estimator(BaseEstimator):
+    """Base of all estimators: parameters with checked names, model files, exports and the report."""
 
+    # The fields of TreeOptions that the estimator reads; none where it takes no TreeOptions.
+    _tree_options_read: ClassVar[tuple[str, ...]] = ()
+    # Template of a `family` with trees of some size, for advice.
+    _family_of_size: ClassVar[str] = "family=Trees(max_depth={depth})"
     # The kind of the model in files: a key of `radboost.model_file.models.KINDS`.
     _kind_of_file: ClassVar[str]
     # Parameters that predictions need and that are never objects of the user's, which a file leaves out.
     _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs",)
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        check_methods(cls)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Names of parameters, for scikit-learn's `get_params` and `clone`."""
+        return sorted(parameters_of(cls))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters as in scikit-learn; options of trees have names such as "tree_options__max_bins"."""
+        parameters: dict[str, Any] = super().get_params(deep)
+        options = parameters.get("tree_options")
+        if deep and isinstance(options, TreeOptions):
+            parameters |= {f"{OPTION}{one.name}": getattr(options, one.name) for one in fields(options)}
+        return parameters
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters as in scikit-learn; "tree_options__max_bins" replaces one option of the trees."""
+        known = parameters_of(type(self))
+        for given, value in parameters.items():
+            if given.partition("__")[0] not in known:
+                raise ValueError(advice_on_name(type(self), "__init__", given, value))
+        options = {given.removeprefix(OPTION): value for given, value in parameters.items() if given.startswith(OPTION)}
+        if options:
+            parameters = {given: value for given, value in parameters.items() if not given.startswith(OPTION)}
+            before = parameters.get("tree_options", self.tree_options)
+            if before is not None and not isinstance(before, TreeOptions):
+                raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {before!r}.")
+            try:  # a new object: further estimators may have the old one
+                parameters["tree_options"] = replace(before or TreeOptions(), **options)
+            except TypeError as error:  # an unknown name
+                raise ValueError(str(error)) from None
+        return super().set_params(**parameters)  # type: ignore[no-any-return]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file for `radboost.load`, without pickle (docs/developers/model-file.md)."""
@@ -94,10 +137,10 @@ class Estimator(NamedParameters, BaseEstimator):
     def to_c(self, name: str = "model", *, probabilities: bool = True) -> str:
         """The model as the text of one file of C99 that needs no library.
 
-        It has the functions `void NAME_scores(const double *x, double *scores)` and, of a classifier,
-        `int NAME_predict(const double *x)`, the index of the label in `classes_`, and
-        `void NAME_probabilities(const double *x, double *probabilities)` unless `probabilities` is False; of a
-        regressor, `double NAME_predict(const double *x)`. Rows are those that `rows_for_export` makes.
+        It has the function `void NAME_scores(const double *x, double *scores)`. A classifier also has
+        `int NAME_predict(const double *x)`, the index of the label in `classes_`, and, unless `probabilities` is False,
+        `void NAME_probabilities(const double *x, double *probabilities)`. A regressor has
+        `double NAME_predict(const double *x)`. Rows are those that `rows_for_export` makes.
         """
         return c_code(self._exported(), name, probabilities)
 
@@ -201,4 +244,4 @@ class Estimator(NamedParameters, BaseEstimator):
         return {}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Takes the arrays of `_arrays_of_fit` from a file."""
+        """Set attributes from the arrays of `_arrays_of_fit` in a file."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from radboost._typing import FloatArray
 from radboost.boosting.metrics import Measures
@@ -16,20 +16,14 @@ from radboost.boosting.watch import Watch
 from radboost.rows.prepare import PreparedRows
 
 
-class RegressorStandIn(BaseEstimator):
+class RegressorStandIn(RegressorMixin, BaseEstimator):
     """A regressor that predicts the validation rows alone, from their scores."""
 
     def __init__(self, model: Any, X: Any, scores: FloatArray) -> None:
         self.model, self.X, self.scores = model, X, scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        return np.asarray(self.model._answers(self._scores_of(X)))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R squared, as that of the estimator."""
-        from sklearn.metrics import r2_score
-
-        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+        return np.asarray(self.model._predictions(self._scores_of(X)))
 
     def _scores_of(self, X: Any) -> FloatArray:
         if X is not self.X:
@@ -46,7 +40,7 @@ class RegressorStandIn(BaseEstimator):
         return self.model.__sklearn_tags__()
 
 
-class ClassifierStandIn(RegressorStandIn):
+class ClassifierStandIn(ClassifierMixin, RegressorStandIn):
     """A classifier of the same kind; its probabilities are not calibrated, which follows the last round."""
 
     @property
@@ -58,12 +52,6 @@ class ClassifierStandIn(RegressorStandIn):
 
     def predict_proba(self, X: Any) -> FloatArray:
         return np.asarray(self.model._probabilities(self._scores_of(X)))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the rows that are predicted rightly, as that of the estimator."""
-        from sklearn.metrics import accuracy_score
-
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
 
 def measures_of(estimator: Any, attributes: Any, watch: Any, prepared: PreparedRows) -> Measures:
@@ -77,7 +65,7 @@ def measures_of(estimator: Any, attributes: Any, watch: Any, prepared: PreparedR
     rows = watch.rows
     model = copy(estimator)
     model.__dict__.update(attributes)
-    # Each worker judges the validation rows of all of them.
+    # Each worker measures on the validation rows of all of them.
     gather = rows.row_weights().gather
     if prepared.classes is not None:
         model.classes_ = prepared.classes

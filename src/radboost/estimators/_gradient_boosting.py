@@ -1,11 +1,11 @@
-"""The fit of Regularized Gradient Boosting, the same for classes and for numbers."""
+"""The fit of Regularized Gradient Boosting, the same for classification and regression."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._constraints import check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
 from radboost.families import NormBalls, TreeFamilies
 from radboost.families.raw_rows import RawRows
@@ -47,7 +48,7 @@ LEARNING_RATES = (0.1, 0.3)
 MIN_LEAF_WEIGHTS = (10.0, 3.0)
 SUBSAMPLE = 0.5
 PENALTY = 0.3
-BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and what the first ones are computed from
+BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and a copy at the start
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
 INSTEAD = {
     "max_leaves": "The families bound its trees: give the sizes as family=TreeFamilies(sizes=...).",
@@ -56,11 +57,11 @@ INSTEAD = {
 }
 
 
-class TargetWatch(Watch):
+class TargetMonitor(Watch):
     """The loss of gradient boosting on rows that it does not learn from."""
 
     what = "loss"
-    units: FloatArray | None = None  # of several targets: what they were divided by, and scores are
+    units: FloatArray | None = None  # divisors of several targets, and of their scores
 
     def __init__(
         self, rows: Watched, targets: FloatArray, loss: TargetLoss, n_outputs: int, patience: int | None, n_threads: int
@@ -81,16 +82,32 @@ class TargetWatch(Watch):
         return losses, wrong
 
 
+@with_constructor
 class GradientBoosting(BoostingEstimator):
-    """Everything but the losses and what is predicted from scores."""
+    """Base of gradient boosting: everything but the losses and the predictions from scores."""
 
-    loss_: str | TargetLoss
-    chosen_: dict[str, Any]
-    _loss_given: str | TargetLoss
+    n_rounds: int | str = field(default="auto", kw_only=False)
+    loss: str | TargetLoss = "auto"
+    family: TreeFamilies | None = None
+    n_candidates: int = 7
+    complexity_penalty: float | str = "auto"
+    step: str = "auto"
+    learning_rate: float | str = "auto"
+    subsample: float | str = "auto"
+    categorical_features: Any = "from_dtype"
+    early_stopping: bool | int | EarlyStopping = False
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+    tree_options: TreeOptions | None = None
 
-    _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
+    loss_: str | TargetLoss = field(init=False)
+    chosen_: dict[str, Any] = field(init=False)
+
+    _type_of_monitor: ClassVar[type[TargetMonitor]] = TargetMonitor
     _family_of_size = "family=TreeFamilies(sizes=({splits},))"
-    _chosen = (
+    _chosen: ClassVar[tuple[str, ...]] = (
         "n_rounds",
         "learning_rate",
         "subsample",
@@ -108,41 +125,6 @@ class GradientBoosting(BoostingEstimator):
         "monotonic_constraints",
         "interaction_constraints",
     )
-
-    def __init__(
-        self,
-        n_rounds: int | str = "auto",
-        *,
-        loss: str | TargetLoss = "auto",
-        family: TreeFamilies | None = None,
-        n_candidates: int = 7,
-        complexity_penalty: float | str = "auto",
-        step: str = "auto",
-        learning_rate: float | str = "auto",
-        subsample: float | str = "auto",
-        categorical_features: Any = "from_dtype",
-        early_stopping: bool | int | EarlyStopping = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.family = family
-        self.n_candidates = n_candidates
-        self.complexity_penalty = complexity_penalty
-        self.step = step
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
 
     @abstractmethod
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
@@ -196,7 +178,7 @@ class GradientBoosting(BoostingEstimator):
             check_integer("n_candidates", self.n_candidates, 1, 4096),
             PENALTY if isinstance(self.complexity_penalty, str) else float(self.complexity_penalty),
             check_choice("step", self.step, STEPS),
-            0.0,  # learning_rate: `_adapt` knows
+            0.0,  # learning_rate: `_adapt` sets it
             seed,
             n_threads,
         )
@@ -260,7 +242,7 @@ class GradientBoosting(BoostingEstimator):
         if not isinstance(self.n_rounds, str):
             return self._plan_as_given(prepared, settings, trace)
         _, n_outputs = self._resolve_loss(prepared)
-        # Several targets are learned with the defaults of one, which were chosen on numbers.
+        # Several targets are learned with the defaults of one, which were chosen in regression.
         chosen = look_at(self, prepared, settings, 1 if self._regression else n_outputs)
         growth = replace(settings.growth, subsample=chosen.subsample, options=chosen.options)
         rgb = replace(settings.more[0], complexity_penalty=chosen.complexity_penalty)
@@ -273,15 +255,15 @@ class GradientBoosting(BoostingEstimator):
 
     def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         loss, n_outputs = self._resolve_loss(prepared)
-        (rgb, families), stopping, watched = settings.more, settings.stopping, prepared.validation
+        (rgb, families), stopping, validation = settings.more, settings.stopping, prepared.validation
         rgb = replace(rgb, seed=settings.growth.seed)
         growth, rgb = self._adapt(settings.growth, rgb, prepared.n_features, n_outputs)
         growth = replace(growth, constraints=read_constraints(self.tree_options, prepared, n_outputs))
-        if stopping is not None and watched is None:
-            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
+        if stopping is not None and validation is None:
+            prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
         weights = prepared.row_weights(folds_large=True)
         learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
-        # Where the loss is one of differences, an offset of the scores is one of the targets.
+        # A loss of differences sees an offset of the scores as one of the targets.
         of_difference = isinstance(loss, NativeTargetLoss) and loss.of_difference
         within = learned if prepared.offset is None or not of_difference else learned - prepared.offset
         units = self._units(within, weights, growth.n_threads)
@@ -292,24 +274,24 @@ class GradientBoosting(BoostingEstimator):
             mean = partial(weights.mean, n_threads=growth.n_threads)
             adapted = loss.for_rows(WeightedRows(within, weights.given, mean, weights.gather))
             loss, loss_of_fit = adapted, named if adapted is loss else adapted
-        watch = None
-        if watched is not None:
-            targets = self._targets(watched.class_ids, watched.targets, n_outputs)
+        monitor = None
+        if validation is not None:
+            targets = self._targets(validation.class_ids, validation.targets, n_outputs)
             if targets.shape[1:] != learned.shape[1:]:
                 shapes = [1 if array.ndim == 1 else array.shape[1] for array in (targets, learned)]
                 raise ValueError(f"y_val has {shapes[0]} targets per row, and y has {shapes[1]}. Give all of them.")
             targets = targets if units is None else targets / units
             if isinstance(loss, NativeTargetLoss):
-                loss.check_targets(ends_of_all(targets, watched.collective))
+                loss.check_targets(ends_of_all(targets, validation.collective))
             patience = None if stopping is None else stopping.patience
-            watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
-            watch.units = units
+            monitor = self._type_of_monitor(validation, targets, loss, n_outputs, patience, growth.n_threads)
+            monitor.units = units
         maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace, units)
         return FitPlan(
             maker=maker,
             n_families=len(families),
             sample_size=maker.rows.weights.total,
-            watch=watch,
+            watch=monitor,
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": loss_of_fit,

@@ -1,4 +1,4 @@
-"""The fit of every boosting estimator: `prepare` the rows, `learn` from them, put the model in place."""
+"""The fit of every boosting estimator: `prepare` the rows, `learn` from them, replace the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._evaluating import measures_of
 from radboost.estimators._pruning import PRUNED, PruningMixin
-from radboost.estimators._scikit_callbacks import has_callbacks, tell_callbacks
+from radboost.estimators._scikit_callbacks import has_callbacks, with_callbacks_of_scikit_learn
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.categories import Categories
 from radboost.rows.prepare import (
@@ -46,7 +46,7 @@ class FitSettings:
 
     growth: GrowthSettings  # seed, threads and bins are everyone's
     stopping: EarlyStopping | None = None
-    more: Any = None  # what only one estimator has
+    more: Any = None  # of one estimator alone
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def learn(
     go_on_from: Trace | None = None,
     settings: FitSettings | None = None,
 ) -> Any:
-    """A fitted copy of a boosting estimator, learned from prepared rows; the estimator itself is left alone.
+    """A fitted copy of a boosting estimator, learned from prepared rows; the estimator itself does not change.
 
     May be called any number of times on the same rows, with other parameters, and on parts of them
     (`prepared.select(...)`). With `warm_start` it goes on from the estimator's last fit, with `resume_from` from a
@@ -150,12 +150,12 @@ def _boost(
     callbacks: Sequence[Any],
     resume_from: Any,
 ) -> tuple[Any, Watched | None]:
-    """The model, and the rows that decided when to stop, where there are such."""
+    """The model, and the rows that decided when to stop, if any."""
     plan: FitPlan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
     if prepared.metrics:
         plan.watch.measures = measures_of(estimator, plan.attributes, plan.watch, prepared)  # type: ignore[union-attr]
     if earlier is not None and resume_from is None:
-        _check_same_watching(earlier, plan.watch)
+        _check_same_validation(earlier, plan.watch)
 
     made = ModelOf(estimator, plan, prepared)
     n_stages = estimator._n_stages() if plan.n_stages is None else plan.n_stages
@@ -191,7 +191,7 @@ def _boost(
 
 
 def _of_one_class(estimator: Any, prepared: PreparedRows, settings: FitSettings) -> Any:
-    """A model without hypotheses, whose attributes are those of a fit of a round to two rows that differ in nothing."""
+    """A model without hypotheses, with the attributes of a fit of one round to two equal rows."""
     shortest = copy(estimator)
     shortest.n_rounds = 1
     plan: FitPlan = shortest._plan(prepared.of_two_classes(), replace(settings, stopping=None), Trace())
@@ -201,7 +201,7 @@ def _of_one_class(estimator: Any, prepared: PreparedRows, settings: FitSettings)
 
 
 def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace, str, str], None]:
-    """Describes rows and parameters when the first checkpoint is written."""
+    """Function that saves checkpoints; it describes rows and parameters when the first one is written."""
     made: list[Saver] = []
 
     def save(trace: Trace, stop_reason: str, path: str) -> None:
@@ -212,7 +212,7 @@ def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace
     return save
 
 
-def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
+def _check_same_validation(earlier: Trace, watch: Follower | None) -> None:
     watched = any(name.startswith("validation_") for name in earlier.history)
     if watched != (watch is not None):
         raise ValueError(
@@ -222,14 +222,51 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
 
 
 class BoostingEstimator(PruningMixin):
-    """Base of the boosting estimators: `fit`, warm starts, callbacks of scikit-learn."""
+    """Base of the boosting estimators: `fit`, warm starts, callbacks of scikit-learn.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        Columns whose values are categories without an order: strings, numbers or booleans; the 255 most
+        frequent of a column are distinguished, and others are taken as missing values.
+        Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
+        category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
+        frame or table. A category that training did not see counts as missing.
+    class_weight : dict from labels to weights, "balanced", or None
+        Weights of the rows of each class, times `sample_weight`. "balanced" gives all classes the same total weight.
+    n_jobs : int or None
+        Threads, at most 1024; None for all cores. The model does not depend on it.
+    random_state : int, generator or None
+        Seed of the random draws.
+    verbose : int
+        Show a progress bar, and the results of trials.
+    warm_start : bool
+        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
+
+    Attributes
+    ----------
+    categories_ : dict
+        For each categorical column, by its index, the sorted categories of the training rows.
+    n_iter_ : int
+        Rounds kept in the model.
+    best_iteration_, best_score_ : int and float, or None
+        The round with the lowest "validation_loss" or the highest `eval_metric`, counted from 1, and its value; None
+        without validation rows.
+    n_skipped_rounds_ : int
+        Rounds whose proposals could not lower the objective.
+    stop_reason_ : str
+        Why the fit ended.
+    feature_importances_ : array
+        Gains of the splits on each feature, weighted like their trees; they sum to 1, or are all 0 without splits.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+    """
 
     history_: dict[str, list[float]]
     n_iter_: int
     n_skipped_rounds_: int
     stop_reason_: str
 
-    # Whether targets are numbers, and not classes; and whether a row may have several.
+    # True if targets are numbers, and not classes; and if a row may have several.
     _regression: ClassVar[bool] = False
     _learns_several_targets: ClassVar[bool] = False
     n_rounds: Any
@@ -294,8 +331,8 @@ class BoostingEstimator(PruningMixin):
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Callbacks of scikit-learn, `sklearn.callback.ProgressBar()` for instance, for all fits to come.
 
-        They are called at the beginning and end of the fit and of each round, and may end it; inside of a search or a
-        pipeline they are given to that. Without arguments: none any more. Needs scikit-learn 1.9 or newer.
+        They are called at the beginning and end of the fit and of each round, and may end it. Inside of a search or a
+        pipeline they are given to that. Without arguments all are removed. Needs scikit-learn 1.9 or newer.
         """
         from sklearn.callback import CallbackSupportMixin  # loads optional packages
 
@@ -305,24 +342,24 @@ class BoostingEstimator(PruningMixin):
     @property
     @of_one_fit
     def best_iteration_(self) -> int | None:
-        """The number of rounds after which the validation rows were judged best; None where none were watched.
+        """The number of rounds with the lowest loss on the validation rows, or the highest `eval_metric` of `fit`.
 
-        That is by the lowest loss or, where `fit` was given an `eval_metric`, by its highest value.
+        None without validation rows.
         """
         check_is_fitted(self)
-        found = self._best_round()
-        return None if found is None else found[0]
+        best = self._best_round()
+        return None if best is None else best[0]
 
     @property
     @of_one_fit
     def best_score_(self) -> float | None:
-        """The lowest loss on the validation rows, or the highest `eval_metric`; None where none were watched."""
+        """The lowest loss on the validation rows, or the highest `eval_metric`; None without such rows."""
         check_is_fitted(self)
-        found = self._best_round()
-        return None if found is None else found[1]
+        best = self._best_round()
+        return None if best is None else best[1]
 
     def _best_round(self) -> tuple[int, float] | None:
-        """Its number, counted from 1, and the judgement on it."""
+        """Its number, counted from 1, and its loss or metric."""
         losses, metric = self.history_.get("validation_loss"), next(iter(_metrics_in(self.history_)), None)
         if metric is not None:
             best = int(np.argmax(metric))
@@ -338,13 +375,13 @@ class BoostingEstimator(PruningMixin):
         """The rounds to be made, beginning after those in the trace."""
 
     def _check_training(self, training: CheckedRows) -> None:
-        """Refuses labels that the algorithm cannot learn, before anything is binned."""
+        """Refuse labels that the algorithm cannot learn, before anything is binned."""
 
     def _calibrate(self, prepared: PreparedRows, settings: FitSettings, watched: Watched | None) -> None:
-        """Called on a fitted model with the rows of early stopping, if any, to calibrate its probabilities."""
+        """Calibrate the probabilities of this fitted model; `watched` are the rows of early stopping, if any."""
 
     def _warn(self, fitted: Any) -> None:
-        """Warns of a model that is good for nothing."""
+        """Warn of a useless model."""
 
     def _fit(
         self,
@@ -359,7 +396,7 @@ class BoostingEstimator(PruningMixin):
         eval_metric: Any = None,
         add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] = lambda training, watched: {},
     ) -> Self:
-        """`prepare` and `learn`; `add` makes of the checked rows what else the prepared ones hold."""
+        """`prepare` and `learn`; `add` returns further fields of the prepared rows, made of the checked ones."""
         given, metrics = check_callbacks(callbacks), read_metrics(eval_metric)
         settings = self._read_parameters()
         # Read for a copy, and learned on another: an interrupted or failed fit leaves the estimator as it was.
@@ -375,8 +412,8 @@ class BoostingEstimator(PruningMixin):
 
         options: dict[str, Any] = {"resume_from": resume_from, "settings": settings}
         if hasattr(self, "_skl_callbacks"):
-            fitted = tell_callbacks(
-                self, X, y, sample_weight, lambda told: learn(self, prepared, callbacks=[*given, *told], **options)
+            fitted = with_callbacks_of_scikit_learn(
+                self, X, y, sample_weight, lambda bridge: learn(self, prepared, callbacks=[*given, *bridge], **options)
             )
         else:
             fitted = learn(self, prepared, callbacks=given, **options)
@@ -418,15 +455,15 @@ class BoostingEstimator(PruningMixin):
         )
 
     def _n_stages(self) -> int:
-        """Rounds, or what the algorithm calls so, at most."""
+        """Largest number of rounds."""
         return int(self.n_rounds)
 
     def _free_when_resumed(self, then: Mapping[str, Any]) -> set[str]:
-        """Parameters that a resumed fit may have different, besides those without an effect; `then` are all of them."""
+        """Parameters that may differ in a resumed fit, besides those without an effect; `then` are the saved ones."""
         return {"n_rounds"}
 
     def _supplied(self, trace: Trace) -> Trace:
-        """A trace from a file, with objects of the user's own put back where files leave them out."""
+        """A trace from a file, with the objects of the user's own that files leave out."""
         return trace
 
     def _last_trace(self) -> Trace:
@@ -469,7 +506,7 @@ class BoostingEstimator(PruningMixin):
         return trace
 
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
-        """Parameters that a warm start must not change: what they were, and what they are."""
+        """Parameters that a warm start must not change: name -> (value then, value now)."""
         return {}
 
     def _check_common(self) -> None:
@@ -493,7 +530,7 @@ class BoostingEstimator(PruningMixin):
 
 
 def _metrics_in(history: Mapping[str, list[float]]) -> list[list[float]]:
-    """The columns of a history that `eval_metric` has made, the one that decides first."""
+    """The columns of `eval_metric` in a history; the first one decides."""
     always = [f"validation_{name}" for name in TAKEN]
     return [column for name, column in history.items() if name.startswith("validation_") and name not in always]
 

@@ -34,7 +34,7 @@ class Read:
 
     X: Any
     rows: npt.NDArray[np.int64]
-    loss: Any  # what `_make_loss` has made of the targets
+    loss: Any  # `_make_loss` of the targets
     row_weights: FloatArray  # they sum to 1
     total_weight: float  # m
 
@@ -60,10 +60,10 @@ class LinearEstimator(Describing):
         return self._in_order(X, labels, weights)
 
     def _take_units(self, labels: FloatArray, weights: FloatArray) -> None:
-        """Takes from all training rows what losses of parts of them are to share."""
+        """Compute loss constants on all training rows, for losses on parts of them."""
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
-        """Rows with a positive weight, their targets (a line for each output) and weights."""
+        """Rows with a positive weight, their targets of shape (n_outputs, n_rows), and their weights."""
         given = self._given(X, y)
         weights = check_sample_weight(sample_weight, given.n_rows)
         weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
@@ -87,7 +87,7 @@ class LinearEstimator(Describing):
 
     @abstractmethod
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
-        """The targets as numbers, a line for each output."""
+        """The targets as numbers; shape (n_outputs, n_rows)."""
 
     @abstractmethod
     def _make_loss(self, labels: FloatArray) -> Any:
@@ -99,7 +99,7 @@ class LinearEstimator(Describing):
 
     @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
-        """A line for each row and a column for each output."""
+        """Scores; shape (n_rows, n_outputs)."""
         check_is_fitted(self)
         return self.ensemble_.scores(read_matrix(self, X, {}, self._accepted))
 
@@ -145,7 +145,7 @@ class LinearEstimator(Describing):
 
     @of_one_fit
     def to_text(self, max_trees: int | None = None) -> str:
-        """The formula of the model, a term on a line, the largest weights first. Numbers are rounded to four digits.
+        """The formula of the model, one term per line, the largest weights first. Numbers are rounded to four digits.
 
         Parameters
         ----------
@@ -158,9 +158,9 @@ class LinearEstimator(Describing):
 
     @of_one_fit
     def explain(self, x: Any) -> Explanation:
-        """Why the model answers as it does for one row: the terms of its formula, each a coefficient times a value.
+        """Explanation of the prediction for one row: the terms of the formula, each a coefficient times a value.
 
-        With more than two classes coefficients are those of the answer, less those of the runner-up.
+        With more than two classes coefficients are those of the predicted class, less those of the runner-up.
 
         Parameters
         ----------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,17 +13,12 @@ from sklearn.utils.metadata_routing import UNUSED
 from radboost._typing import FloatArray
 from radboost.calibration import Calibration
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer, margin_rule
 from radboost.estimators._trees_model import TreesModel
-from radboost.export.parts import ExportedAnswer
-from radboost.losses import MarginLoss, get_loss
-from radboost.model_file import ModelFileError, NotStored
-from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
 from radboost.rows.offsets import read_offset
 
 
 def begun_at(offset: Any, scores: FloatArray) -> FloatArray:
-    """Scores of a model plus the offset; None: the scores."""
+    """Scores of a model plus the offset, if there is one."""
     given = read_offset(offset, len(scores), 1 if scores.ndim == 1 else scores.shape[1])
     return scores if given is None else scores + given
 
@@ -30,17 +26,13 @@ def begun_at(offset: Any, scores: FloatArray) -> FloatArray:
 class PredictingMixin(TreesModel):
     """Predictions of a classifier, for two classes (one score per row) and for more (one per row and class).
 
-    `offset` of a method: scores that are added to those of the model, which does not keep the offsets of its fit; one
-    number for each row, with more than two classes an array of shape (n_rows, n_classes).
+    Methods take an `offset`, which is added to the scores: shape (n_rows,), with more than two classes
+    (n_rows, n_classes). A model does not keep the offsets of its fit.
     """
 
-    _stores_objective: ClassVar[bool] = True
     _takes_offset: ClassVar[bool] = True
 
     classes_: npt.NDArray[Any]
-    loss_: Any  # a name or an object: each estimator has losses of its own kind
-    objective_: str
-    loss: Any
     calibration_: Calibration | None = None
 
     def __init_subclass__(cls, **others: Any) -> None:
@@ -76,26 +68,24 @@ class PredictingMixin(TreesModel):
     def predict(self, X: Any, offset: Any = None) -> npt.NDArray[Any]:
         """The label of each row."""
         self._require_fitted()
+        decide = self._decision()
         if offset is not None:
-            return self._answers(self.decision_function(X, offset))
+            return np.asarray(self.classes_[decide(self.decision_function(X, offset))])
         # The scores of many classes need not be in memory all at once.
         blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
-        return np.concatenate([self._answers(scores) for scores in blocks])
+        return np.concatenate([self.classes_[decide(scores)] for scores in blocks])
 
     @of_one_fit
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[npt.NDArray[Any]]:
         """The label of each row after each round."""
-        yield from map(self._answers, self.staged_decision_function(X, offset))
+        yield from map(self._predictions, self.staged_decision_function(X, offset))
 
     @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
-        """Probabilities of the classes, by the scores that minimise the expected loss (docs/theory.md).
+        """Probabilities of the classes (docs/probabilities.md).
 
-        With two classes p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)) for the second: a row of probability p minimises
-        p Phi(1 - f) + (1 - p) Phi(1 + f), and its derivative is zero at this p. With more each objective has a map of
-        its own; those of "max" and "maxsum" do not exist, and they use that of "compsum". A model of few rounds has few
-        hypotheses behind its scores, and its probabilities are still close to each other, unless they are calibrated:
-        `calibration_`, where there is one, says by how much scores are divided first (docs/probabilities.md).
+        A model of few rounds has few hypotheses behind its scores, and its probabilities are close to each other
+        unless they are calibrated. `calibration_`, where there is one, says by how much scores are divided first.
         """
         return self._calibrated(self.decision_function(X, offset))
 
@@ -112,7 +102,7 @@ class PredictingMixin(TreesModel):
 
     @of_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """Accuracy: the fraction of the rows that are predicted rightly."""
+        """Accuracy: the fraction of rows whose label is right."""
         from sklearn.metrics import accuracy_score
 
         return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
@@ -121,39 +111,20 @@ class PredictingMixin(TreesModel):
         if offset is not None and not self._takes_offset:
             raise TypeError(f"{type(self).__name__} takes no offset; DeepBoostClassifier and RGBClassifier do.")
 
-    def _answers(self, scores: FloatArray) -> npt.NDArray[Any]:
-        """The labels that `predict` makes of scores."""
+    def _predictions(self, scores: FloatArray) -> npt.NDArray[Any]:
+        return np.asarray(self.classes_[self._decision()(scores)])
+
+    def _decision(self) -> Callable[[FloatArray], npt.NDArray[np.intp]]:
+        """Function from scores to indices of classes."""
         # Of equal scores the first class wins, as it does at f(x) = 0 with two classes.
-        best = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[best.astype(np.intp)]
+        return lambda scores: scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
 
     def _calibrated(self, scores: FloatArray) -> FloatArray:
         if len(self.classes_) == 1:
             return np.ones((len(scores), 1))
-        found = self.calibration_
-        return self._probabilities(scores) if found is None else found.apply(self._probabilities, scores)
+        calibration = self.calibration_
+        return self._probabilities(scores) if calibration is None else calibration.apply(self._probabilities, scores)
 
+    @abstractmethod
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        return row_cost(self.objective_, len(self.classes_)).probabilities(self._loss_of_fit(), scores)
-
-    def _loss_of_fit(self) -> MarginLoss:
-        """The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back."""
-        return get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
-
-    def _exported_answer(self) -> ExportedAnswer:
-        loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)
-        return class_answer(self, margin_rule(self.objective_, loss, len(self.classes_)))
-
-    def _parameters_of_fit(self) -> dict[str, Any]:
-        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
-        return {"loss": self.loss_}
-
-    def _take_parameters_of_fit(self) -> None:
-        """Called when the parameters and classes of a file are in place."""
-        self.loss_ = self.loss
-
-    def _take_objective(self, name: Any) -> None:
-        """The objective that a file names. A loss of the user's own is not in the file, and goes with any of them."""
-        if not isinstance(name, str) or name not in OBJECTIVES:
-            raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(OBJECTIVES)}.")
-        self.objective_ = resolve_objective(name, self.loss) if isinstance(self.loss, str) else name
+        """Probabilities before any calibration, from scores; shape (n_rows, n_classes)."""

@@ -33,7 +33,7 @@ from radboost.rows.offsets import read_offset
 from radboost.rows.read import known_labels, read_more_rows, read_targets
 
 PRUNED = "pruned: "
-# Rows that judge, where there are more than rows that prune.
+# Rows that errors are measured on, at most.
 MOST_ROWS = 100_000
 
 Costs = Callable[[FloatArray, FloatArray], FloatArray]
@@ -44,9 +44,9 @@ class HowToPrune:
     """Prices of the hypotheses of a model, and its loss."""
 
     prices: FloatArray  # Lambda_j; 0: stays
-    signed: bool  # whether weights may be negative
-    refits_leaves: bool  # whether trees may get other numbers in their leaves
-    losses: Costs  # of scores and targets (places of classes, or numbers in their units), for each row
+    signed: bool  # weights may be negative
+    refits_leaves: bool  # leaves of trees may get other numbers
+    losses: Costs  # of scores and targets (indices of classes, or numbers in their units), for each row
     errors: Costs
 
 
@@ -75,7 +75,7 @@ class PruningMixin(TreesModel):
         """A smaller model: some of the hypotheses, with other weights and numbers in their leaves (docs/pruning.md).
 
         The model itself stays as it is. An L1 path chooses hypotheses whose weighted sum is close to the scores of the
-        whole model, on three quarters of the rows X and on rows made of them; the others are held back and judge.
+        whole model, on three quarters of the rows X and on rows made of them. Errors are measured on the others.
 
         Parameters
         ----------
@@ -87,20 +87,20 @@ class PruningMixin(TreesModel):
         max_bytes : int or None
             Bytes at most of the file that `save` writes.
         tolerance : float or None
-            By what share the error on the held-back rows may be larger than that of the whole model: the smallest model
-            is returned from whose size on all larger ones keep to it. None is 0.02 where there is no limit either.
-            In regression the error is the mean loss, above the least that it can be; of several targets the mean of
-            theirs, each in its unit.
+            By what fraction the error on the held-back rows may be larger than that of the whole model: the smallest
+            model is returned from whose size on all larger ones keep to it. None is 0.02 where there is no limit
+            either. In regression the error is the mean loss, above the least that it can be; of several targets the
+            mean of theirs, each in its unit.
         sample_weight : array or None
             A row of weight w counts as w copies of it.
         offset : array or None
             Where the scores of these rows begin, as in `fit` and `predict`; a model does not keep those of its fit.
-            Errors and losses are judged with it.
+            Errors and losses are measured with it.
 
         Returns
         -------
         A fitted model of the same class, with `size_curve_`: "n_trees", "bytes", "loss" and "error" (on the held-back
-        rows) of all sizes that were looked at, the last being the whole model.
+        rows) of all sizes that were tried, the last being the whole model.
         """
         self._require_fitted()
         how = self._how_to_prune()
@@ -112,16 +112,16 @@ class PruningMixin(TreesModel):
         whole = narrowed(self.ensemble_, rows.columns)
         kept, held_back = rows.hold_back()
         kept = kept.select(slice(0, max(1, most_rows(whole) // 2)))
-        outputs = judged = Outputs(whole.n_outputs)
+        outputs = measured = Outputs(whole.n_outputs)
         if self._regression and whole.n_outputs > 1:
-            # What is kept depends on scores alone, what it is worth on labels of rows that were held back.
+            # The choice of hypotheses depends on scores alone, their value on labels of rows that were held back.
             scores = whole.decision_function(kept.X, n_threads)
             outputs = replace(outputs, units=self._units_to_prune(scores, kept.weights))
-            judged = replace(judged, units=self._units_to_prune(held_back.targets, held_back.weights))
+            measured = replace(measured, units=self._units_to_prune(held_back.targets, held_back.weights))
         pruner = Pruner(
             whole, kept, how.prices, outputs, signed=how.signed, refits_leaves=how.refits_leaves, n_threads=n_threads
         )
-        evaluate, on_all = (Evaluator(part, judged, how.losses, how.errors, n_threads) for part in (held_back, rows))
+        evaluate, on_all = (Evaluator(part, measured, how.losses, how.errors, n_threads) for part in (held_back, rows))
 
         def model_of(ensemble: Ensemble, costs: tuple[float, float]) -> Any:
             return self._with_ensemble(widened(ensemble, self.ensemble_, rows.columns), costs)
@@ -148,7 +148,7 @@ class PruningMixin(TreesModel):
         return np.ones(numbers.shape[1])
 
     def _check_targets_to_prune(self, targets: FloatArray) -> None:
-        """Refuses numbers that the loss has no value for."""
+        """Refuse numbers that the loss has no value for."""
 
     def _rows_to_prune_with(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> DistinctRows:
         given = read_more_rows(self, X, y, self.ensemble_.categories, ("X", "y"))
@@ -175,13 +175,13 @@ class PruningMixin(TreesModel):
         return rows
 
     def _with_ensemble(self, ensemble: Ensemble, costs: tuple[float, float]) -> Any:
-        """A copy of the model with another ensemble, and a history of one line."""
+        """A copy of the model with another ensemble, and a history of one round."""
         pruned = copy(self)
         pruned.ensemble_ = ensemble
         pruned._name_classes()
         loss, error = costs
-        line: dict[str, float] = {"objective": loss, **({} if self._regression else {"train_error": error})}
-        pruned.history_ = {name: [value] for name, value in {**line, "n_hypotheses": len(ensemble)}.items()}
+        pruned.history_ = {"objective": [loss], **({} if self._regression else {"train_error": [error]})}
+        pruned.history_["n_hypotheses"] = [len(ensemble)]
         pruned.n_iter_, pruned.n_skipped_rounds_ = 1, 0
         pruned.stop_reason_ = f"{PRUNED}{len(ensemble)} of {len(self.ensemble_)} hypotheses are left"
         pruned.__dict__.pop("size_curve_", None)
@@ -202,12 +202,12 @@ def keeps_order(model: Any) -> bool:
 
 
 def adaptive_prices(ensemble: Ensemble, prices: FloatArray) -> FloatArray:
-    """Lambda_j / |alpha_j|: what has much weight is cheap to keep. Without any penalty all pay alike."""
+    """Lambda_j / |alpha_j|: large weights are cheap to keep. Without any penalty all Lambda_j are 1."""
     plain = prices if prices.any() else np.ones(len(ensemble))
     return np.asarray(plain / np.abs(ensemble.weights))
 
 
 def wrong_labels(scores: FloatArray, class_ids: FloatArray) -> FloatArray:
     """1 for each row whose label is another than that of the largest score."""
-    places = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-    return np.asarray(places != class_ids, dtype=np.float64)
+    predicted = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.asarray(predicted != class_ids, dtype=np.float64)

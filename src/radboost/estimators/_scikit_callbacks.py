@@ -1,4 +1,4 @@
-"""Callbacks of scikit-learn (`sklearn.callback`, from version 1.9): told of a fit and of each of its rounds."""
+"""Callbacks of scikit-learn (`sklearn.callback`, from version 1.9), called in a fit and in each of its rounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from radboost.boosting import FitContext
 
 STOPPED = "stopped by a callback of scikit-learn"
-# What scikit-learn keeps on an estimator while it is fitted.
+# Attributes of scikit-learn on an estimator while it is fitted.
 OF_ONE_FIT = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
@@ -19,11 +19,11 @@ def has_callbacks(estimator: Any) -> bool:
 
 
 class Bridge:
-    """A callback of ours that tells those of scikit-learn: the fit is a task, and each round a task within it."""
+    """Callback that calls those of scikit-learn: the fit is a task, and each round a task within it."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        self._told = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+        self._arguments = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         self._estimator = estimator
         self._round: Any = None  # the task of the round that is being made
 
@@ -31,7 +31,7 @@ class Bridge:
         from sklearn.callback import CallbackSupportMixin
 
         self._fit = CallbackSupportMixin._init_callback_context(self._estimator, max_subtasks=context.n_rounds)
-        self._fit.call_on_fit_task_begin(**self._told)
+        self._fit.call_on_fit_task_begin(**self._arguments)
         self._begin_round(context)
 
     def on_round_end(self, context: FitContext) -> None:
@@ -42,16 +42,20 @@ class Bridge:
     def on_fit_end(self, context: FitContext) -> None:
         if self._round is not None:  # it was not to be made
             self._end_round(context)
-        self._fit.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: _attributes(context))
+        self._fit.call_on_fit_task_end(**self._arguments, reconstruction_attributes=lambda: _attributes(context))
 
     def _begin_round(self, context: FitContext) -> None:
         if context.stop_reason is None and context.round + 1 < context.n_rounds:
             self._round = self._fit.subcontext(task_name="round")
-            self._round.call_on_fit_task_begin(**self._told, reconstruction_attributes=lambda: _attributes(context))
+            self._round.call_on_fit_task_begin(
+                **self._arguments, reconstruction_attributes=lambda: _attributes(context)
+            )
 
     def _end_round(self, context: FitContext) -> bool:
         ended, self._round = self._round, None
-        return bool(ended.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: _attributes(context)))
+        return bool(
+            ended.call_on_fit_task_end(**self._arguments, reconstruction_attributes=lambda: _attributes(context))
+        )
 
 
 def _attributes(context: FitContext) -> dict[str, Any]:
@@ -59,7 +63,9 @@ def _attributes(context: FitContext) -> dict[str, Any]:
     return {name: value for name, value in vars(context.fitted_estimator).items() if name not in OF_ONE_FIT}
 
 
-def tell_callbacks(estimator: Any, X: Any, y: Any, sample_weight: Any, fit: Callable[[list[Any]], Any]) -> Any:
+def with_callbacks_of_scikit_learn(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, fit: Callable[[list[Any]], Any]
+) -> Any:
     """Result of `fit`, called with a callback that forwards to those of `set_callbacks`."""
     from sklearn.callback import with_callbacks
 

@@ -1,4 +1,4 @@
-"""The sources of a fit: who names them, and Q, which is learned from them before the first round."""
+"""The sources of a fit: arguments, and Q, which is learned from them before the first round."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from radboost.rows.sources import Sources, ids_among, known_sources, on_share_gr
 Pair = tuple[Any, Any]
 
 
-def with_shares(rows: FloatMatrix, shares: FloatArray) -> FloatMatrix:
-    """Rows with the shares of the sources behind their columns; these are exact in float32 too."""
+def with_source_probabilities(rows: FloatMatrix, shares: FloatArray) -> FloatMatrix:
+    """Rows with the probabilities of the sources as further columns; these are exact in float32 too."""
     return np.hstack([rows, shares.astype(rows.dtype)])
 
 
@@ -44,7 +44,7 @@ class SourcesOfFit:
                 "sources_val and sources_unlabelled go with sources, which says where the rows of X come from."
             )
 
-    def read(self, training: CheckedRows, watched: Watched | None) -> Mapping[str, Any]:
+    def read(self, training: CheckedRows, validation: Watched | None) -> Mapping[str, Any]:
         """The sources of training and validation rows, with Q of each row."""
         if self._sources is None:
             warnings.warn(
@@ -54,53 +54,46 @@ class SourcesOfFit:
                 stacklevel=6,
             )
             return {}
-        found = _kept(read_sources(self._sources, training.n_given), training.kept)
-        names = known_sources(found)
-        ids = ids_among(found, names, "sources")
-        n_classes = len(training.known_classes)
-        if len(names) == 1:
-            one = np.ones((len(ids), 1))
-            of_rows = Sources(names, ids, one, None)
-            return {"sources": of_rows, "validation_sources": self._watched(watched, names, lambda n: np.ones((n, 1)))}
-        more = self._read_more(training, names)
-        domain = self._learn(training, found, ids, names, more)
-        shares = on_share_grid(self._shares(domain, training.rows.X, self._X, training.kept, names), n_classes)
+        given = _kept(read_sources(self._sources, training.n_given), training.kept)
+        names = known_sources(given)
+        ids = ids_among(given, names, "sources")
+        domain = None if len(names) == 1 else self._learn(training, given, ids, names)
 
-        def of_watched(n: int) -> FloatArray:
-            assert watched is not None
-            return on_share_grid(self._shares(domain, watched.X, self._X_val, watched.kept, names), n_classes)
+        def probabilities(matrix: Any, X: Any, kept: npt.NDArray[np.int64] | None) -> FloatArray:
+            if domain is None:
+                return np.ones((matrix.shape[0], 1))
+            return on_share_grid(self._probabilities(domain, matrix, X, kept, names), len(training.known_classes))
 
-        return {
-            "sources": Sources(names, ids, shares, domain),
-            "validation_sources": self._watched(watched, names, of_watched),
-        }
+        sources = Sources(names, ids, probabilities(training.rows.X, self._X, training.kept), domain)
+        if validation is None:
+            return {"sources": sources, "validation_sources": None}
+        of_validation = probabilities(validation.X, self._X_val, validation.kept)
+        ids = self._validation_ids(validation, names)
+        return {"sources": sources, "validation_sources": Sources(names, ids, of_validation, None)}
 
-    def _watched(self, watched: Watched | None, names: npt.NDArray[Any], shares: Any) -> Sources | None:
-        if watched is None:
-            return None
+    def _validation_ids(self, validation: Watched, names: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
         if self._sources_val is None:
             check_watched_sources(len(names))
-            ids = np.zeros(len(watched.class_ids), dtype=np.uint16)
-        else:
-            found = _kept(read_sources(self._sources_val, watched.n_given, "sources_val"), watched.kept)
-            ids = ids_among(found, names, "sources_val")
-        return Sources(names, ids, shares(len(ids)), None)
+            return np.zeros(len(validation.class_ids), dtype=np.uint16)
+        given = _kept(read_sources(self._sources_val, validation.n_given, "sources_val"), validation.kept)
+        return ids_among(given, names, "sources_val")
 
     def _read_more(self, training: CheckedRows, names: npt.NDArray[Any]) -> tuple[Any, npt.NDArray[np.uint16]] | None:
         if self._X_more is None:
             return None
         matrix = read_matrix(self._estimator._reader(training), self._X_more, training.rows.categories)
-        found = read_sources(self._sources_more, matrix.shape[0], "sources_unlabelled")
-        return matrix, ids_among(found, names, "sources_unlabelled")
+        given = read_sources(self._sources_more, matrix.shape[0], "sources_unlabelled")
+        return matrix, ids_among(given, names, "sources_unlabelled")
 
     def _learn(
         self,
         training: CheckedRows,
-        found: npt.NDArray[Any],
+        given: npt.NDArray[Any],
         ids: npt.NDArray[np.uint16],
         names: npt.NDArray[Any],
-        more: tuple[Any, npt.NDArray[np.uint16]] | None,
     ) -> Any:
+        """The model of Q, learned from the training rows and the unlabeled ones."""
+        more = self._read_more(training, names)
         classifier, weights, X = self._estimator.domain_classifier, training.weights, training.rows.X
         if more is not None and weights is not None:
             weights = np.concatenate([weights, np.ones(len(more[1]))])
@@ -113,12 +106,12 @@ class SourcesOfFit:
             return fit_domains(X, ids, weights, training.rows.categories, len(names))
         if isinstance(classifier, FrozenEstimator):
             return classifier
-        rows, labels = rows_of(self._X, training.kept) if training.kept is not None else self._X, found
+        rows, labels = rows_of(self._X, training.kept) if training.kept is not None else self._X, given
         if more is not None:
             rows, labels = stacked(rows, self._X_more), np.concatenate([labels, names[more[1]]])
         return fit_own_classifier(classifier, rows, labels, weights)
 
-    def _shares(
+    def _probabilities(
         self, domain: Any, matrix: Any, given: Any, kept: npt.NDArray[np.int64] | None, names: npt.NDArray[Any]
     ) -> FloatArray:
         if isinstance(domain, DomainModel):
@@ -127,7 +120,7 @@ class SourcesOfFit:
 
 
 def check_watched_sources(n_sources: int) -> None:
-    """Refuses validation rows whose sources are not known, where there are several."""
+    """Refuse validation rows without sources, where there are several."""
     if n_sources > 1:
         raise ValueError(f"X_val was given without sources_val; with {n_sources} sources the loss is watched for each.")
 
@@ -137,7 +130,7 @@ def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.N
 
 
 def check_fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> DomainModel:
-    """The model, where it is one of so many columns and sources."""
+    """The model, if it has this number of columns and sources."""
     if (len(model.instead), model.n_sources) != (n_features, len(names)):
         raise ValueError(
             f"domain_classifier is a model of {model.n_sources} sources on {len(model.instead)} columns; here are "

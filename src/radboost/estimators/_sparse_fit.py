@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import replace
-from typing import Any, Self, TypedDict
+from dataclasses import field, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,16 +29,17 @@ from radboost._validation import (
 from radboost.ensemble import SparseEnsemble
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import LinearEstimator, Read
+from radboost.estimators._naming import with_constructor
 from radboost.families.columns import Column
 from radboost.families.generators import Training, get_generator
 from radboost.linear import (
     NEEDS,
     Certificate,
-    Columns,
+    DesignMatrix,
     Induction,
     InductionSettings,
     Point,
-    Problem,
+    SparseProblem,
     Trail,
     solve_by_bounds,
     solve_by_newton,
@@ -53,23 +54,7 @@ UPDATES = ("newton", "adaboost", "gradboost")
 MAX_STEPS, MAX_INDUCTIONS = 1000, 100
 
 
-class PassedOn(TypedDict, total=False):
-    """Keywords that the constructors of the estimators pass on to that of `SparseBoost`."""
-
-    update: str
-    template: str | int
-    family: Any
-    features_per_round: int | None
-    totally_corrective: bool
-    n_rounds: int | str
-    tol: float
-    standardize: bool
-    fit_intercept: bool
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
-
-
+@with_constructor
 class SparseBoost(LinearEstimator):
     """Base of the estimators with structural sparsity; `_read_targets` and `_make_loss` say what they learn from y.
 
@@ -94,7 +79,7 @@ class SparseBoost(LinearEstimator):
         How many features enter at a time, those with the best progress bounds. None: all of them if they are a finite
         set, otherwise 8.
     totally_corrective : bool
-        Whether all weights in the model are optimised after features have entered, or only those of the features that
+        Whether all weights in the model are optimized after features have entered, or only those of the features that
         were chosen, by one step (sequential boosting).
     n_rounds : int or "auto"
         Most rounds: inductions, or steps of the solver where all features are there from the start. "auto" is 100
@@ -108,7 +93,7 @@ class SparseBoost(LinearEstimator):
     n_jobs : int or None
         Threads; None for all cores. The model does not depend on it.
     random_state : int, generator or None
-        Seed of the order in which a perceptron looks for centres, and of trees.
+        Seed of the order in which a perceptron tries rows as centers, and of trees.
     verbose : int
         Show a progress bar.
 
@@ -138,41 +123,23 @@ class SparseBoost(LinearEstimator):
     feature_importances_, n_iter_, n_features_in_, feature_names_in_
     """
 
-    alpha_: float
-    history_: dict[str, list[float]]
+    alpha: float | str = field(default=0.01, kw_only=False)
+    penalty: str = "l1/l2"
+    update: str = "newton"
+    template: str | int = "auto"
+    family: Any = "given"
+    features_per_round: int | None = None
+    totally_corrective: bool = True
+    n_rounds: int | str = "auto"
+    tol: float = 1e-6
+    standardize: bool = True
+    fit_intercept: bool = True
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
-    def __init__(
-        self,
-        alpha: float | str = 0.01,
-        *,
-        penalty: str = "l1/l2",
-        update: str = "newton",
-        template: str | int = "auto",
-        family: Any = "given",
-        features_per_round: int | None = None,
-        totally_corrective: bool = True,
-        n_rounds: int | str = "auto",
-        tol: float = 1e-6,
-        standardize: bool = True,
-        fit_intercept: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.penalty = penalty
-        self.update = update
-        self.template = template
-        self.family = family
-        self.features_per_round = features_per_round
-        self.totally_corrective = totally_corrective
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    alpha_: float = field(init=False)
+    history_: dict[str, list[float]] = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows X and targets y.
@@ -194,7 +161,7 @@ class SparseBoost(LinearEstimator):
         settings = replace(settings, alpha=checked._alpha_for(read, settings))
         with progress_bar(settings.n_rounds, int(self.verbose)) as advance:
             trail = Trail(
-                watch=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
+                callback=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
             )
             if self._solves_at_once():
                 certificate = checked._fit_given(read, settings, trail)
@@ -239,7 +206,7 @@ class SparseBoost(LinearEstimator):
         )
         return alphas, np.array(coefs), np.array(intercepts)
 
-    def _points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
+    def _points(self, problem: SparseProblem, settings: InductionSettings, alphas: FloatArray) -> Any:
         """Weights and intercept in the units of X at each alpha."""
         point, unit = problem.start(), problem.prices
         for alpha in alphas:
@@ -270,7 +237,7 @@ class SparseBoost(LinearEstimator):
         )
 
     def _alpha(self) -> float:
-        """The price that is given; 0 where it is to be found."""
+        """The given price; 0 where the fit chooses it."""
         return check_real("alpha", self.alpha, low=0.0)
 
     def _alpha_for(self, read: Read, settings: InductionSettings) -> float:
@@ -290,8 +257,8 @@ class SparseBoost(LinearEstimator):
         """True if all columns are in the problem from the start."""
         return bool(self.family == "given" and self.features_per_round is None)
 
-    def _problem(self, read: Read, settings: InductionSettings, alpha: float) -> Problem:
-        columns = Columns.of(
+    def _problem(self, read: Read, settings: InductionSettings, alpha: float) -> SparseProblem:
+        columns = DesignMatrix.of(
             read.X,
             read.rows,
             read.row_weights,
@@ -301,7 +268,7 @@ class SparseBoost(LinearEstimator):
         )
         return settings.problem(columns, read.loss, read.row_weights, alpha)
 
-    def _solve(self, problem: Problem, point: Point, settings: InductionSettings, trail: Trail) -> Point:
+    def _solve(self, problem: SparseProblem, point: Point, settings: InductionSettings, trail: Trail) -> Point:
         limits = (settings.tolerance, settings.n_rounds, trail)
         if settings.update == "newton":
             return solve_by_newton(problem, point, *limits)
@@ -368,18 +335,18 @@ class SparseBoost(LinearEstimator):
 
     @of_one_fit
     def get_support(self, indices: bool = False) -> npt.NDArray[Any]:
-        """The columns of X that the model needs: as a mask, or as their places."""
+        """The columns of X that the model needs: as a mask, or as their indices."""
         mask = self.feature_importances_ > 0.0
         return np.flatnonzero(mask) if indices else mask
 
 
-def no_columns(read: Read) -> Columns:
-    """The rows without any feature: what a model begins with."""
-    return Columns.of_dense(np.zeros((0, len(read.rows))), read.row_weights, intercept=True, n_threads=1)
+def no_columns(read: Read) -> DesignMatrix:
+    """Design matrix of these rows without any column."""
+    return DesignMatrix.of_dense(np.zeros((0, len(read.rows))), read.row_weights, intercept=True, n_threads=1)
 
 
-def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
-    """Weights and intercept for columns that are neither centred nor scaled."""
+def _in_units_of_x(problem: SparseProblem, point: Point) -> tuple[FloatArray, FloatArray]:
+    """Weights and intercept for columns that are neither centered nor scaled."""
     weights = point.weights * problem.columns.factors[:, None]
     intercept = point.intercept - matrix_times(weights.T, problem.columns.centres)
     # The same number added to all intercepts changes no probability: of all solutions, the one in the middle.
@@ -401,7 +368,7 @@ def check_alphas(alphas: Any, n_alphas: int, eps: float) -> FloatArray | None:
     return given
 
 
-def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
+def decreasing(alphas: Any, problem: SparseProblem, n_alphas: int, eps: float) -> FloatArray:
     """The alphas of a path: those given, or equal ratios from the empty model down."""
     given = check_alphas(alphas, n_alphas, eps)
     if given is not None:

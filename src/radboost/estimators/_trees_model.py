@@ -29,15 +29,15 @@ class TreesModel(Describing):
     """Base of the estimators whose `ensemble_` is a weighted sum of hypotheses."""
 
     _kinds_of_importance = ("gain", "cover", "split")
-    # Whether the cover of a leaf is the weight of the training rows in it.
+    # True if the cover of a leaf is the weight of the training rows in it.
     _covers_are_rows: ClassVar[bool] = True
-    # Whether the model is one of an objective and a loss, which its probabilities follow from.
+    # True if probabilities follow from an objective and a loss.
     _stores_objective: ClassVar[bool] = False
     _kind_of_file: ClassVar[str] = "boosted"
-    # What `chosen_` says of a fit, where there is one, and which of it are words.
+    # Keys of `chosen_`, if there is one, and which of them have words as values.
     _chosen: ClassVar[tuple[str, ...]] = ()
     _chosen_words: ClassVar[tuple[str, ...]] = ("thresholds", "leaves")
-    # What `ensemble_` is; its `from_arrays` reads that of a model file.
+    # Type of `ensemble_`; its `from_arrays` reads that of a model file.
     _type_of_ensemble: ClassVar[type[Any]] = Ensemble
 
     ensemble_: Ensemble
@@ -49,7 +49,7 @@ class TreesModel(Describing):
         return parts.sum_of_trees(self.ensemble_)
 
     def _name_classes(self) -> None:
-        """Lets the trees of the ensemble say the labels that they vote for, or that they answer for targets."""
+        """Give the trees of the ensemble the names of the classes, or the word "targets", for their texts."""
         names, classes = getattr(self.ensemble_, "names", None), getattr(self, "classes_", None)
         if names is not None and classes is not None:
             names.classes = tuple(classes.tolist())
@@ -92,8 +92,8 @@ class TreesModel(Describing):
     def predict_contributions(self, X: Any, *, interactions: bool = False) -> FloatArray:
         """Contributions of each feature to the scores of each row: exact Shapley values (docs/explaining.md).
 
-        A feature that is not known is averaged over by the training weight at both sides of the questions about it, as
-        TreeSHAP does with `tree_path_dependent`, LightGBM with `pred_contrib` and XGBoost with `pred_contribs`.
+        An unknown feature is averaged over by the training weight at both sides of its splits. TreeSHAP does so with
+        `tree_path_dependent`, LightGBM with `pred_contrib` and XGBoost with `pred_contribs`.
 
         Parameters
         ----------
@@ -115,9 +115,9 @@ class TreesModel(Describing):
         model = self._sum_of_trees("predict_contributions")
         n_threads = resolve_n_jobs(self.n_jobs)
         blocks = [model.contributions(rows, bool(interactions), n_threads) for rows in self._blocks_to_explain(X)]
-        found = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-        found[(..., -1, -1) if interactions else (..., -1)] += self._constant_of_scores()
-        return found if model.n_outputs > 1 else found[:, 0]
+        contributions = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        contributions[(..., -1, -1) if interactions else (..., -1)] += self._constant_of_scores()
+        return contributions if model.n_outputs > 1 else contributions[:, 0]
 
     @of_one_fit
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
@@ -152,7 +152,7 @@ class TreesModel(Describing):
 
     @of_one_fit
     def feature_importance(self, kind: str = "gain") -> FloatArray:
-        """The importance of each column, as shares that sum to 1 (all 0 where no column is asked about), or as counts.
+        """The importance of each column, as fractions that sum to 1 (all 0 without splits), or as counts.
 
         Parameters
         ----------
@@ -185,10 +185,10 @@ class TreesModel(Describing):
 
     @of_one_fit
     def explain(self, x: Any) -> Explanation:
-        """Why the model answers as it does for one row: what each feature and each question contributed.
+        """Explanation of the prediction for one row: contributions of each feature and each split.
 
         Contributions of features are those of `predict_contributions`; with more than two classes those to the score of
-        the answer, less those to the score of the runner-up.
+        the predicted class, less those to the score of the runner-up.
 
         Parameters
         ----------

@@ -1,11 +1,12 @@
-"""One linear model judged by several losses, under whichever mixture of them: ALMO."""
+"""One linear model under the worst mixture of several losses: ALMO."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from radboost._blas import one_blas_thread
 from radboost._progress import progress_bar
 from radboost._typing import FloatArray
 from radboost._validation import (
@@ -29,8 +31,9 @@ from radboost.ensemble import SparseEnsemble
 from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import LinearEstimator, Read
+from radboost.estimators._naming import with_constructor
 from radboost.families.columns import Column
-from radboost.linear import Columns
+from radboost.linear import DesignMatrix
 from radboost.linear.columns import matrix_times
 from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
 from radboost.losses.judging import JudgingLoss, check_judging, make_judging
@@ -50,13 +53,22 @@ class AgnosticSettings:
         return [name for name, _ in self.losses]
 
 
-@storable_estimator
-class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
-    """A linear model that minimises the worst mixture of several losses (Storcheus, PhD thesis, NYU 2021, chapter 5).
+def losses_and_vertices(losses: Any, mixtures: Any) -> tuple[list[tuple[str, Any]], FloatArray | None]:
+    """The losses with their names, and the corners of their mixtures; None for all mixtures."""
+    named, read = check_judging(losses), read_mixtures(mixtures)
+    if read.penalty > 0.0:
+        raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
+    return named, vertices_of(read, np.array([name for name, _ in named]), "losses")
 
-    It is for models that are judged by more than one loss, where nobody knows which one will count. The losses are
-    divided by their Lipschitz constants M_k, so that they can be compared: of two that are trained to the same value
-    neither reacts more to a change of the scores. Weights stay in a ball, in which every loss is bounded.
+
+@storable_estimator
+@with_constructor
+class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
+    """A linear model that minimizes the worst mixture of several losses (Storcheus, PhD thesis, NYU 2021, chapter 5).
+
+    It is for models that are evaluated by more than one loss, where nobody knows which one will count. The losses are
+    divided by their Lipschitz constants M_k, so that they can be compared: they react alike to a change of the scores.
+    Weights stay in a ball, in which every loss is bounded.
 
     Parameters
     ----------
@@ -65,7 +77,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         from the labels -1 and +1, or from 0 and 1 with more than two classes); or losses of your own with
         `value(targets, scores)`, `derivative(targets, scores)` and `lipschitz_of_value` (M_k, by default 1).
     mixtures : array, data frame, or None
-        The mixtures of losses that the model must hold up on, by their corners: lines of shares that sum to 1, a column
+        The mixtures of losses that the model must hold up on, by their corners: rows that sum to 1, with a column
         for each loss. None for all.
     radius : float
         Of the ball that weights, of columns with a spread of 1, and the intercept stay in.
@@ -76,7 +88,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     normalize : bool
         Whether losses are divided by M_k.
     solver : {"descent_ascent", "mirror_prox"}
-        Figure 5.2 of the thesis, or Mirror-Prox, which looks twice in each round.
+        Figure 5.2 of the thesis, or Mirror-Prox, with two gradients in each round.
     n_rounds : int
         T of Theorem 5.4. The model is at most in the order of 1 / sqrt(T) above the minimum where losses are convex.
     batch_size : int or None
@@ -109,63 +121,46 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     (True, ['cross_entropy', 'hinge'])
     """
 
-    classes_: npt.NDArray[Any]
-    mixture_: dict[str, float]
+    losses: Any = field(default=("cross_entropy", "hinge", "zero_one", "l1"), kw_only=False)
+    mixtures: Any = None
+    radius: float = 10.0
+    norm_penalty: float = 0.0
+    lipschitz_penalty: float = 0.0
+    normalize: bool = True
+    solver: str = "descent_ascent"
+    n_rounds: int = 1000
+    batch_size: int | None = None
+    learning_rate: float = 1.0
+    class_weight: Any = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
-    def __init__(
-        self,
-        losses: Any = ("cross_entropy", "hinge", "zero_one", "l1"),
-        *,
-        mixtures: Any = None,
-        radius: float = 10.0,
-        norm_penalty: float = 0.0,
-        lipschitz_penalty: float = 0.0,
-        normalize: bool = True,
-        solver: str = "descent_ascent",
-        n_rounds: int = 1000,
-        batch_size: int | None = None,
-        learning_rate: float = 1.0,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.losses = losses
-        self.mixtures = mixtures
-        self.radius = radius
-        self.norm_penalty = norm_penalty
-        self.lipschitz_penalty = lipschitz_penalty
-        self.normalize = normalize
-        self.solver = solver
-        self.n_rounds = n_rounds
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    mixture_: dict[str, float] = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows X and labels y; a row of weight w counts as w copies of it."""
-        settings = self._settings()
+        settings = self._read_parameters()
         checked = copy(self)  # an interrupted or failed fit leaves the estimator as it was
         read = checked._read(X, y, sample_weight)
-        with progress_bar(int(self.n_rounds), int(self.verbose)) as advance:
+        # Products of matrices by BLAS, which batches use, depend on the number of its threads.
+        blas = one_blas_thread if self.batch_size is not None else nullcontext()
+        with progress_bar(int(self.n_rounds), int(self.verbose)) as advance, blas:
             problem = checked._minimax(read, settings)
-            found = solve(
+            solution = solve(
                 problem,
                 settings.names,
                 solver=self.solver,
                 n_rounds=int(self.n_rounds),
                 learning_rate=float(self.learning_rate),
                 batches=checked._batches(problem, read),
-                advance=lambda line: advance({"objective": line["objective"]}),
+                advance=lambda record: advance({"objective": record["objective"]}),
             )
-        checked._keep_solution(problem, found, settings)
+        checked._keep_solution(problem, solution, settings)
         self.__dict__ = checked.__dict__
         return self
 
-    def _settings(self) -> AgnosticSettings:
+    def _read_parameters(self) -> AgnosticSettings:
         check_choice("solver", self.solver, SOLVERS)
         check_integer("n_rounds", self.n_rounds, 1)
         check_integer_or([None], "batch_size", self.batch_size, 1)
@@ -178,14 +173,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
         check_random_state(self.random_state)
-        losses = check_judging(self.losses)
-        mixtures = read_mixtures(self.mixtures)
-        if mixtures.penalty > 0.0:
-            raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
-        return AgnosticSettings(losses, vertices_of(mixtures, np.array([name for name, _ in losses]), "losses"))
-
-    def _read_parameters(self) -> Any:
-        return self._settings()
+        return AgnosticSettings(*losses_and_vertices(self.losses, self.mixtures))
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         self.classes_, class_ids = read_labels(y)
@@ -193,9 +181,6 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
 
     def _make_loss(self, labels: FloatArray) -> Any:
         return labels[0].astype(np.uint16)  # losses are made when all of the problem is known
-
-    def _take_parameters_of_fit(self) -> None:
-        """Nothing follows from the labels."""
 
     def _output_names(self) -> list[str] | None:
         return [str(label) for label in self.classes_] if len(self.classes_) > 2 else None
@@ -210,7 +195,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         losses = make_judging(settings.losses, class_ids, n_classes)
         steepness = np.array([loss.lipschitz_of_value for loss in losses])
         units = steepness if self.normalize else np.ones(len(losses))
-        columns = Columns.of(
+        columns = DesignMatrix.of(
             read.X, read.rows, read.row_weights, intercept=True, n_threads=resolve_n_jobs(self.n_jobs), scale=True
         )
         return Minimax(
@@ -230,21 +215,21 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
             return None
         return Batches(problem, read.X, read.rows, read.loss, int(self.batch_size), seed_from(self.random_state))
 
-    def _keep_solution(self, problem: Minimax, found: Solution, settings: AgnosticSettings) -> None:
-        weights = found.point[:-1] * problem.columns.factors[:, None]
-        intercept = problem.intercept(found.point) - matrix_times(weights.T, problem.columns.centres)
+    def _keep_solution(self, problem: Minimax, solution: Solution, settings: AgnosticSettings) -> None:
+        weights = solution.point[:-1] * problem.columns.factors[:, None]
+        intercept = problem.intercept(solution.point) - matrix_times(weights.T, problem.columns.centres)
         used = np.flatnonzero(weights.any(axis=1))
         names = getattr(self, "feature_names_in_", None)
         columns = [Column(int(feature)) for feature in used]
         self.ensemble_ = SparseEnsemble(columns, weights[used], intercept, names, self._output_names())
         self.coef_, self.intercept_ = self._shaped(weights, intercept)
-        self.history_ = found.history
+        self.history_ = solution.history
         self.n_iter_, self.stop_reason_ = int(self.n_rounds), "n_rounds"
         self.n_features_used_ = len(used)
         self.optimality_gap_ = self.duality_gap_ = math.nan
-        values = problem.values(problem.scores(found.point)) - problem.offsets
+        values = problem.values(problem.scores(solution.point)) - problem.offsets
         self._keep_numbers(
-            dict(zip(settings.names, found.mixture.tolist(), strict=True)),
+            dict(zip(settings.names, solution.mixture.tolist(), strict=True)),
             dict(zip(settings.names, values.tolist(), strict=True)),
         )
 
@@ -256,21 +241,19 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
 
     @of_one_fit
     def losses_on(self, X: Any, y: Any) -> dict[str, float]:
-        """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the share of errors."""
+        """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the rate of errors."""
         _, scores, losses = self._judging(X, y)
-        names = self._settings().names
+        names = self._read_parameters().names
         return {name: float(loss.judged(scores).mean()) for name, loss in zip(names, losses, strict=True)}
 
     def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[JudgingLoss]]:
-        """Rows as they are read, a line of scores for each output, and the losses of the labels."""
+        """Rows as they are read, their scores of shape (n_outputs, n_rows), and the losses of the labels."""
         rows = read_matrix(self, X, {}, self._accepted)
         labels = column_or_1d(y, dtype=None)
         check_consistent_length(rows, labels)
         class_ids = known_labels(np.asarray(labels), self.classes_, "y")
-        losses = make_judging(self._settings().losses, class_ids, max(2, len(self.classes_)))
+        losses = make_judging(self._read_parameters().losses, class_ids, max(2, len(self.classes_)))
         return rows, np.ascontiguousarray(self.ensemble_.scores(rows).T), losses
-
-    # --- files
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
         return {
@@ -286,8 +269,8 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
             raise ModelFileError("the names of the losses are missing.")
         numbers = []
         for key in ("mixture", "loss_values"):
-            found = arrays.get(key, np.zeros(0))
-            if found.shape != (len(names),) or found.dtype != np.float64 or not np.isfinite(found).all():
+            values = arrays.get(key, np.zeros(0))
+            if values.shape != (len(names),) or values.dtype != np.float64 or not np.isfinite(values).all():
                 raise ValueError(f"the array {key!r} does not fit the losses")
-            numbers.append(dict(zip(names, found.tolist(), strict=True)))
+            numbers.append(dict(zip(names, values.tolist(), strict=True)))
         self._keep_numbers(*numbers)

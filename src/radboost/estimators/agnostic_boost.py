@@ -1,9 +1,10 @@
-"""Boosted trees judged by several losses: ALMO on the engine of gradient boosting."""
+"""Boosted trees under the worst mixture of several losses: ALMO on the engine of gradient boosting."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +13,17 @@ from sklearn.base import ClassifierMixin
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
-from radboost.boosting.watch import EarlyStopping
 from radboost.engine import current
 from radboost.estimators._class_scores import chances
+from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
-from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
-from radboost.estimators._learning import FitSettings
+from radboost.estimators._gradient_boosting import GradientBoosting, TargetMonitor
+from radboost.estimators._learning import BoostingEstimator, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import PredictingMixin
+from radboost.estimators.agnostic import losses_and_vertices
 from radboost.export.parts import ExportedAnswer, Rule
-from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
 from radboost.losses.judging import check_judging
 from radboost.model_file import ModelFileError, storable_estimator
@@ -31,10 +33,9 @@ from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_o
 from radboost.objectives.targets import LossRows
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights
-from radboost.trees import TreeOptions
 
 
-class AgnosticWatch(TargetWatch):
+class AgnosticMonitor(TargetMonitor):
     """The worst mixture of the losses on rows that it does not learn from."""
 
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
@@ -46,17 +47,19 @@ class AgnosticWatch(TargetWatch):
         if values.ndim == 1:
             return super()._mean(values)
         several: Any = self._loss
-        means = np.array([super(AgnosticWatch, self)._mean(np.ascontiguousarray(column)) for column in values.T])
+        means = np.array([super(AgnosticMonitor, self)._mean(np.ascontiguousarray(column)) for column in values.T])
         return agnostic(means, several.vertices)
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
+@with_constructor
 class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
-    """Gradient boosting that minimises the worst mixture of several losses, for two classes and for more.
+    """Gradient boosting that minimizes the worst mixture of several losses, for two classes and for more.
 
     The losses and their units are those of `AgnosticClassifier` (Storcheus, PhD thesis, NYU 2021, chapter 5), the trees
-    those of `RGBClassifier`. What is lowered is the soft maximum log(sum of exp(mu L_k)) / mu, which no round raises
-    where the losses are convex; it is at most log(number of losses) / mu above the maximum.
+    those of `RGBClassifier`. The objective is the soft maximum log(sum of exp(mu L_k)) / mu, which is at most
+    log(number of losses) / mu above the maximum. No round raises it where the losses are convex.
 
     Parameters
     ----------
@@ -65,8 +68,8 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     losses, mixtures : as for `AgnosticClassifier`
     mu : float
         The larger, the closer to the maximum.
-    family, n_candidates, complexity_penalty, learning_rate, subsample, categorical_features, class_weight,
-    early_stopping, warm_start, n_jobs, random_state, verbose, tree_options : as for `RGBClassifier`
+    family, n_candidates, complexity_penalty, learning_rate, subsample, early_stopping, tree_options
+        As in RGBClassifier.
 
     Attributes
     ----------
@@ -78,8 +81,8 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         The worst mixture of them.
     history_ : dict of lists, one entry per round
         As for `RGBClassifier`, "objective" being the soft maximum; and "loss[name]" and "mixture[name]" of each loss.
-    classes_, ensemble_, n_iter_, best_iteration_, best_score_, stop_reason_, feature_importances_, categories_,
-    n_features_in_, feature_names_in_ : as for `RGBClassifier`
+    classes_, ensemble_
+        As in RGBClassifier.
 
     Examples
     --------
@@ -91,64 +94,29 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     True
     """
 
-    _stores_objective: ClassVar[bool] = False
-    _regression: ClassVar[bool] = False
-    _type_of_watch: ClassVar[type[TargetWatch]] = AgnosticWatch
-    # Of RGB, and no parameters here.
-    loss = "auto"
-    step = "line_search"
+    n_rounds: int = field(default=200, kw_only=False)
+    losses: Any = ("cross_entropy", "hinge", "zero_one", "l1")
+    mixtures: Any = None
+    mu: float = 20.0
+    complexity_penalty: float = 0.3
+    subsample: float = 0.5
+    class_weight: Any = None
 
-    def __init__(
-        self,
-        n_rounds: int = 200,
-        *,
-        losses: Any = ("cross_entropy", "hinge", "zero_one", "l1"),
-        mixtures: Any = None,
-        mu: float = 20.0,
-        family: TreeFamilies | None = None,
-        n_candidates: int = 7,
-        complexity_penalty: float = 0.3,
-        learning_rate: float | str = "auto",
-        subsample: float = 0.5,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.losses = losses
-        self.mixtures = mixtures
-        self.mu = mu
-        self.family = family
-        self.n_candidates = n_candidates
-        self.complexity_penalty = complexity_penalty
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
+    # Parameters of RGB that are fixed here.
+    loss: str = field(default="auto", init=False)
+    step: str = field(default="line_search", init=False)
+
+    _regression: ClassVar[bool] = False
+    _type_of_monitor: ClassVar[type[TargetMonitor]] = AgnosticMonitor
 
     def _read_parameters(self) -> FitSettings:
         check_real("mu", self.mu, low=0.0, open_low=True)
-        check_integer("n_rounds", self.n_rounds, 1)  # RGB's "auto" looks at one loss
+        check_integer("n_rounds", self.n_rounds, 1)  # trials of RGB's "auto" are for one loss
         check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True)
         return super()._read_parameters()
 
     def _several(self, n_classes: int) -> SeveralLosses:
-        losses = check_judging(self.losses)
-        mixtures = read_mixtures(self.mixtures)
-        if mixtures.penalty > 0.0:
-            raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
-        vertices = vertices_of(mixtures, np.array([name for name, _ in losses]), "losses")
+        losses, vertices = losses_and_vertices(self.losses, self.mixtures)
         return SeveralLosses(losses, n_classes, vertices, float(self.mu))
 
     def _read_loss(self) -> TargetLoss:
@@ -187,17 +155,11 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
                 stacklevel=4,
             )
 
-    # --- what the model says of the losses
-
     def _last(self, what: str) -> dict[str, float]:
         self._require_fitted()
-        start = f"{what}["
-        last = max(self.n_iter_ - 1, 0)
-        return {
-            name.removeprefix(start)[:-1]: column[last]
-            for name, column in self.history_.items()
-            if name.startswith(start) and column
-        }
+        start, last = f"{what}[", max(self.n_iter_ - 1, 0)
+        columns = {name: column for name, column in self.history_.items() if name.startswith(start) and column}
+        return {name.removeprefix(start)[:-1]: column[last] for name, column in columns.items()}
 
     @property
     @of_one_fit
@@ -218,8 +180,6 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         values = self.loss_values_
         vertices = vertices_of(read_mixtures(self.mixtures), np.array(list(values)), "losses")
         return agnostic(np.array(list(values.values())), vertices)
-
-    # --- files
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         return {}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
     check_integer_or,
@@ -25,16 +26,21 @@ from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stop
 from radboost.ensemble import Ensemble
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
+from radboost.estimators._documents import described_like
+from radboost.estimators._estimator import of_one_fit
+from radboost.estimators._exporting import class_answer, margin_rule
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._look import DEEPEST, look_at
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, keeps_order, wrong_labels
+from radboost.export.parts import ExportedAnswer
 from radboost.families import FAMILIES, Family, Problem, Trees, get_families
 from radboost.families.kernel import supply_kernel
 from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
-from radboost.losses import NativeLoss, TargetLoss, get_loss
-from radboost.model_file import storable_estimator
-from radboost.objectives import Objective, resolve_objective, row_cost
+from radboost.losses import MarginLoss, NativeLoss, TargetLoss, get_loss
+from radboost.model_file import ModelFileError, NotStored, storable_estimator
+from radboost.objectives import OBJECTIVES, Objective, resolve_objective, row_cost
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import Constraints, GrowthSettings, TreeOptions, read_tree_options
@@ -44,28 +50,31 @@ from radboost.trees.tree import Tree
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 
-# The same without a look. Along trees of less than the automatic depth steps are longer by as much.
+# The same without trials. Steps along trees below the automatic depth are longer by as much.
 AUTOMATIC_ROUNDS, AUTOMATIC_RATE = 300, 0.1
-# Hypotheses of no more than two questions are weak: the closed form's steps along them are a fraction of the optimal
-# ones, so that "auto" is the line search, with more rounds.
+# Hypotheses of at most two splits per path are weak: the closed form's steps along them are far below the optimal ones.
+# For these "auto" is the line search, with more rounds.
 WEAK_DEPTH, ROUNDS_OF_WEAK = 2, 600
-# With more than two classes, those that leaves with numbers go with.
+# With more than two classes, the objectives that allow leaves with numbers.
 RATED_OBJECTIVES = ("sum", "compsum")
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
+@with_constructor
 class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
-    Learns any number of classes. Minimises the mean over the rows of a loss of their margins plus the sum over the
-    hypotheses of (complexity_penalty * r_j + l1_penalty) * abs(alpha_j), where r_j bounds the Rademacher complexity of
-    the family that hypothesis j comes from. With two classes the loss is Phi(1 - y f(x)) (Cortes, Mohri and Syed, Deep
-    Boosting, ICML 2014, equation (4)), with more it is the `objective` (Kuznetsov, Mohri and Syed, Multi-Class Deep
-    Boosting, NIPS 2014, equations (6) to (9)). Each round takes the steepest of the proposed hypotheses and of those in
-    the ensemble; weights are revised and can return to zero.
+    Learns any number of classes. Minimizes the mean loss of the margins plus a price of the hypotheses, the sum of
+    (complexity_penalty * r_j + l1_penalty) * abs(alpha_j). Here r_j bounds the Rademacher complexity of the family that
+    hypothesis j comes from. With two classes the loss is Phi(1 - y f(x)): Cortes, Mohri and Syed, Deep Boosting, ICML
+    2014, equation (4). With more it is the `objective`: Kuznetsov, Mohri and Syed, Multi-Class Deep Boosting, NIPS
+    2014, equations (6) to (9). Each round takes the steepest of the proposed hypotheses and of those in the ensemble;
+    weights are revised and can return to zero.
 
     The defaults go beyond the papers: proposals are grown with some randomness, and steps are shortened. Every
-    hypothesis is still judged on all rows and every step lowers the objective (the pushes of "max" aside, see there).
+    hypothesis is still evaluated on all rows, and every step lowers the objective, except for the random perturbation
+    of "max" (see there).
     `DeepBoostClassifier.paper()` is the plain algorithm.
 
     Parameters
@@ -95,35 +104,27 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     max_depth : int or "auto"
         Depth of the deepest trees, at most 60. Every smaller depth is a candidate in every round (with best-first
         growth every smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves
-        (docs/defaults.md), or up to 12 where a look at the data finds that it pays.
+        (docs/defaults.md), or up to 12 where trials on held-back rows gain from it.
     complexity_penalty : float or "auto"
         lambda of the paper: the penalty on the complexity of the hypotheses, usually between 0 and 0.1. Larger values
-        give smaller trees and a model that is more robust to label noise. "auto" looks at the data, where there are
-        1,000 different rows or more: short fits with held-back rows choose between leaves that vote, with 0.03 (two
+        give smaller trees and a model that is more robust to label noise. "auto" runs trials, where there are 1,000
+        different rows or more: short fits with held-back rows choose between leaves that vote, with 0.03 (two
         classes) or 0.01, and leaves that hold numbers (`TreeOptions(leaves="rated")`), and for the latter this penalty
         and whatever else is "auto". With 50 to 999 rows leaves hold numbers, with 0.03, where `n_rounds`,
         `learning_rate` and `max_depth` are "auto" too: 400 rounds at 0.03. `chosen_` says what was used.
     l1_penalty : float
         beta of the paper: the L1 penalty on the weights of the hypotheses. Larger values give fewer hypotheses.
     learning_rate : float in (0, 1] or "auto"
-        Share of the step that is taken. "auto" is 0.1 for trees of the automatic depth, longer for shallower trees
+        Fraction of the step that is taken. "auto" is 0.1 for trees of the automatic depth, longer for shallower trees
         (0.3 at depth 2 and for stump pairs, 0.6 for stumps, with more classes 0.4 and 0.8), and 1 for kernels. With
         leaves that hold numbers it is 0.03 to 0.1, at least 0.06 where `n_rounds` is given.
     subsample : float in (0, 1]
-        Share of the rows, drawn anew each round by their content, that a proposal is grown on.
+        Fraction of the rows, drawn anew each round by their content, that a proposal is grown on.
     step : {"auto", "closed_form", "line_search"}
-        "closed_form" is the step of the papers, which minimises an upper bound on the objective; "line_search"
-        minimises the objective itself. The bound is loose for weak hypotheses (kernels, stumps, small trees); for these
+        "closed_form" is the step of the papers, which minimizes an upper bound on the objective; "line_search"
+        minimizes the objective itself. The bound is loose for weak hypotheses (kernels, stumps, small trees); for these
         the line search learns much faster. "auto" is the closed form for trees of depth 3 and more, and the line search
         otherwise.
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        Columns whose values are categories without an order: strings, numbers or booleans; the 255 most
-        frequent of a column are told apart, and others are taken as missing values.
-        Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
-        category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
-        frame or table. A category that training did not see counts as missing.
-    class_weight : dict from labels to weights, "balanced", or None
-        What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
         is the rounds to wait.
@@ -133,22 +134,14 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         change. Where labels are wrong, its probabilities are those of labels like these, wrong ones included;
         "right_labels" gives those of right ones, if wrong labels are all that the doubt comes from. None takes the
         probabilities that the loss makes of the scores.
-    n_jobs : int or None
-        Threads, at most 1024; None for all cores. The model does not depend on it.
-    random_state : int, generator or None
-        Seed of the proposals' randomness.
-    verbose : int
-        Show a progress bar, and what looks at the data find.
     tree_options : TreeOptions or None
-        How trees are grown. By default a node looks at a third of the columns, drawn for each node
+        How trees are grown. By default a node tries a third of the columns, drawn for each node
         (`max_features`), and draws one threshold for each (`thresholds`); splits are chosen by the Gini index
         (`split_criterion`), leaves vote (`leaves`; "rated" ones say how sure they are and learn faster on large data,
         docs/theory.md), and may have any weight. Growth by the edge, as in the papers, stalls where no
         single split changes an answer, and with many classes takes a sum for each of them; whole trees always compete
         by their edge. With two classes trees can be monotone in some columns (`monotonic_constraints`), and a path
         can keep to columns that may stand together (`interaction_constraints`): docs/constraints.md.
-    warm_start : bool
-        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
 
     Attributes
     ----------
@@ -158,8 +151,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     loss_, objective_ : the loss and the objective of the fit, which probabilities are computed with
     ensemble_ : Ensemble
         The model: hypotheses, weights, complexities, steps.
-    categories_ : dict
-        For each categorical column, by its index, the sorted categories of the training rows.
     chosen_ : dict
         What was used for "n_rounds", "learning_rate", "complexity_penalty", "max_depth", "thresholds" and "leaves".
     calibration_ : Calibration or None
@@ -169,19 +160,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         "maxsum" that of "max", which is not larger and can be computed from the scores), and "validation_" with the
         name of each `eval_metric`.
         With early stopping it goes on after the best round.
-    n_iter_ : int
-        Rounds kept in the model.
-    best_iteration_, best_score_ : int and float, or None
-        The round with the lowest "validation_loss" or the highest `eval_metric`, counted from 1, and its value; None
-        without validation rows.
-    n_skipped_rounds_ : int
-        Rounds whose proposals could not lower the objective.
     stop_reason_ : str
         Why the fit ended. After growth by "gini" or with randomness, "converged" speaks of the proposals seen, and is
         no proof that no tree at all would help.
-    feature_importances_ : array
-        Gains of the splits on each feature, weighted like their trees; they sum to 1, or are all 0 without splits.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Examples
     --------
@@ -201,7 +182,31 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     ((89, 3), 'sum')
     """
 
-    _tree_options_read: tuple[str, ...] = (
+    n_rounds: int | str = field(default="auto", kw_only=False)
+    loss: str | NativeLoss | TargetLoss = "logistic"
+    objective: str = "sum"
+    family: str | Family | list[str | Family] = "trees"
+    max_depth: int | str = "auto"
+    complexity_penalty: float | str = "auto"
+    l1_penalty: float = 0.0
+    learning_rate: float | str = "auto"
+    subsample: float = 1.0
+    step: str = "auto"
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    early_stopping: bool | int | EarlyStopping = False
+    calibration: str | None = "auto"
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+    tree_options: TreeOptions | None = None
+    warm_start: bool = False
+
+    loss_: Any = field(init=False)
+    objective_: str = field(init=False)
+
+    _stores_objective: ClassVar[bool] = True
+    _tree_options_read: ClassVar[tuple[str, ...]] = (
         "max_features",
         "thresholds",
         "split_criterion",
@@ -215,53 +220,17 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     )
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search"]
-    _chosen = ("n_rounds", "learning_rate", "complexity_penalty", "max_depth", "thresholds", "leaves")
+    _chosen: ClassVar[tuple[str, ...]] = (
+        "n_rounds",
+        "learning_rate",
+        "complexity_penalty",
+        "max_depth",
+        "thresholds",
+        "leaves",
+    )
     _instead: ClassVar[dict[str, str]] = {}  # of options that are not read
-    _looks: ClassVar[bool] = True  # where the penalty is "auto"
+    _may_run_trials: ClassVar[bool] = True  # where the penalty is "auto"
     _descent: ClassVar[type[CoordinateDescent]] = CoordinateDescent
-
-    def __init__(
-        self,
-        n_rounds: int | str = "auto",
-        *,
-        loss: str | NativeLoss | TargetLoss = "logistic",
-        objective: str = "sum",
-        family: str | Family | list[str | Family] = "trees",
-        max_depth: int | str = "auto",
-        complexity_penalty: float | str = "auto",
-        l1_penalty: float = 0.0,
-        learning_rate: float | str = "auto",
-        subsample: float = 1.0,
-        step: str = "auto",
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        calibration: str | None = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.objective = objective
-        self.family = family
-        self.max_depth = max_depth
-        self.complexity_penalty = complexity_penalty
-        self.l1_penalty = l1_penalty
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.step = step
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.calibration = calibration
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
-        self.warm_start = warm_start
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
@@ -270,13 +239,13 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         The search is exhaustive over the thresholds between bins: all of them for a column of at most 255 distinct
         values, 254 quantiles for others. Parameters that are not named here keep the estimator's defaults.
 
-        With complexity_penalty = l1_penalty = 0 (the defaults here) and the exponential loss this is AdaBoost, with the
-        logistic loss additive logistic regression with a margin offset of 1; l1_penalty > 0 gives their L1 versions.
+        With complexity_penalty = l1_penalty = 0 (the defaults here) and the exponential loss this is AdaBoost. With the
+        logistic loss it is additive logistic regression with a margin offset of 1.
 
-        With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR, with objective="compsum"
-        (and the logistic loss) additive multinomial logistic regression with that offset, and l1_penalty > 0 gives
-        their L1 versions (Multi-Class Deep Boosting, appendix K). That paper grows its trees leaf by leaf:
-        tree_options=TreeOptions(growth="best_first").
+        With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR. With
+        objective="compsum" (and the logistic loss) it is additive multinomial logistic regression with that offset.
+        In all these cases l1_penalty > 0 gives the L1 version (Multi-Class Deep Boosting, appendix K). That paper grows
+        its trees leaf by leaf: tree_options=TreeOptions(growth="best_first").
         """
         plain: dict[str, Any] = {
             "loss": "logistic" if parameters.get("objective") == "compsum" else "exponential",
@@ -292,6 +261,43 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         if options is None or isinstance(options, TreeOptions):
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
+
+    @of_one_fit
+    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
+        """Probabilities of the classes, by the scores that minimize the expected loss (docs/theory.md).
+
+        With two classes the second one has p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)). The derivative of
+        p Phi(1 - f) + (1 - p) Phi(1 + f) is zero there. With more each objective has a map of its own; those of "max"
+        and "maxsum" do not exist, and they use that of "compsum".
+
+        A model of few rounds has few hypotheses behind its scores, and its probabilities are close to each other
+        unless they are calibrated. `calibration_`, where there is one, says by how much scores are divided first
+        (docs/probabilities.md).
+        """
+        return self._calibrated(self.decision_function(X, offset))
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        return row_cost(self.objective_, len(self.classes_)).probabilities(self._loss_of_fit(), scores)
+
+    def _loss_of_fit(self) -> MarginLoss:
+        """The loss of the fit; a user's own, which a file does not store, is that of the parameter."""
+        return get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
+
+    def _exported_answer(self) -> ExportedAnswer:
+        loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)
+        return class_answer(self, margin_rule(self.objective_, loss, len(self.classes_)))
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        return {"loss": self.loss_}
+
+    def _take_parameters_of_fit(self) -> None:
+        self.loss_ = self.loss
+
+    def _take_objective(self, name: Any) -> None:
+        """Set the objective that a file names; a user's own loss, which is not in the file, goes with any of them."""
+        if not isinstance(name, str) or name not in OBJECTIVES:
+            raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(OBJECTIVES)}.")
+        self.objective_ = resolve_objective(name, self.loss) if isinstance(self.loss, str) else name
 
     def _warn(self, fitted: Self) -> None:
         if len(fitted.ensemble_) == 0:
@@ -318,7 +324,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             split_criterion="gini",
             min_leaf_weight=0.0,
         )
-        if not self._will_look(options):
+        if not self._runs_trials(options):
             options = options.filled(thresholds="random", leaves="votes")
         check_families(get_families(self.family), options)
         get_loss(self.loss).validate()
@@ -376,12 +382,12 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
                 )
         return objective
 
-    def _will_look(self, options: TreeOptions) -> bool:
+    def _runs_trials(self, options: TreeOptions) -> bool:
         """True if trials choose the parameters that are "auto": if the penalty is, and leaves may hold numbers."""
         families = get_families(self.family)
         damped = isinstance(self.learning_rate, str) or self.learning_rate < 1.0
         return (
-            self._looks
+            self._may_run_trials
             and isinstance(self.complexity_penalty, str)
             and options.leaves == "auto"
             and len(families) == 1
@@ -393,7 +399,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
-        if not self._will_look(settings.growth.options):
+        if not self._runs_trials(settings.growth.options):
             return self._plan_as_given(prepared, settings, trace)
         depth = int(_automatic("max_depth", self.max_depth, len(prepared.known_classes)))
         seen = look_at(self, prepared, settings, depth)
@@ -423,12 +429,12 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         }
 
     def _proposal_depths(self, n_classes: int) -> set[int]:
-        """Depths of the deepest hypotheses of each family, 0 for kernels."""
+        """Depths of the deepest hypotheses of each family; 0 for kernels."""
         max_depth = int(_automatic("max_depth", self.max_depth, n_classes))
         return {family.proposal_depth(max_depth) for family in get_families(self.family)}
 
     def _rate(self, growth: GrowthSettings, objective: Objective) -> float:
-        """The learning rate, where "auto" goes by the depth of what is proposed."""
+        """The learning rate; "auto" depends on the depth of the proposed hypotheses."""
         if not isinstance(self.learning_rate, str):
             return float(self.learning_rate)
         if growth.rated:
@@ -461,9 +467,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
                 f'got {self.objective!r}. Take leaves="votes" with it.'
             )
         families = get_families(self.family)
-        stopping, watched = settings.stopping, prepared.validation
-        if stopping is not None and watched is None:
-            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+        stopping, validation = settings.stopping, prepared.validation
+        if stopping is not None and validation is None:
+            prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
         objective = self._objective_on(prepared, n_threads)
         problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth, prepared.column_names)
         counted = replace(problem, settings=replace(growth, max_depth=max(growth.max_depth, deepest)))
@@ -471,7 +477,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             maker=self._maker(problem, families, trace),
             n_families=sum(family.n_families(counted) for family in families),
             sample_size=objective.total_weight,
-            watch=None if watched is None else LossWatch(watched, objective, stopping, n_threads),
+            watch=None if validation is None else LossWatch(validation, objective, stopping, n_threads),
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,
@@ -546,5 +552,5 @@ def _as_list(family: object) -> list[object]:
 
 
 def _accepts_missing(family: object) -> bool:
-    """Also for names that do not exist: tags are asked for before the parameters are checked."""
+    """True also for unknown names: tags are read before the parameters are checked."""
     return bool(getattr(FAMILIES.get(family) if isinstance(family, str) else family, "accepts_missing", True))

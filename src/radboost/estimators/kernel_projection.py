@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,6 +33,7 @@ from radboost.ensemble.projected import ProjectedEnsemble
 from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._describing import Describing, Unexplained
 from radboost.estimators._estimator import of_one_fit
+from radboost.estimators._naming import with_constructor
 from radboost.linear import canonical_rows
 from radboost.linear.columns import check_known
 from radboost.model_file import storable_estimator
@@ -54,35 +55,36 @@ from radboost.rows.read import Accepted, read_labels, read_matrix, read_rows
 ACCEPTED = Accepted(missing=False)
 DEFAULT_RANK = 10
 BLOCK = 64
-# Beyond so many different rows eigenfunctions are found by Nystrom's method, with so many landmarks.
+# Beyond this number of different rows eigenfunctions are those of Nystrom's method, with this number of landmarks.
 LARGEST_SAMPLE, LANDMARKS = 5_000, 1_000
 # nu by default, in units of p^2, the least that M is not empty for.
 DEFAULT_INVERSES = 10.0
 
 
 @dataclass(frozen=True)
-class LabelledRows:
-    """Different rows in an order of their own, with the numbers of their classes and shares that sum to 1."""
+class LabeledRows:
+    """Different rows in canonical order, with the indices of their classes and weights that sum to 1."""
 
     X: FloatArray
     class_ids: npt.NDArray[Any]
-    shares: FloatArray
+    weights: FloatArray
 
 
 @storable_estimator
+@with_constructor
 class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin, Unexplained, Describing):
     """Logistic regression on the top eigenfunctions of a mixture of kernels, all learned at once.
 
     Storcheus, PhD thesis (NYU 2021), chapter 7: the hypotheses (7.1) over the mixtures (7.2). KernelPCA keeps the
-    directions in which rows vary most, whether they tell classes apart or not; here the weights of the base kernels,
-    and with them which eigenfunctions are kept, are chosen by the loss. Within a cell of mixtures that keep the same
+    directions in which rows vary most, whether they separate classes or not. Here the loss chooses the weights of the
+    base kernels, and with them the eigenfunctions that are kept. Within a cell of mixtures that keep the same
     eigenfunctions the problem is convex and solved; from cell to cell goes a descent.
 
     Parameters
     ----------
     kernels : list
         Base kernels: "linear", "polynomial", "rbf", "laplacian", `NamedKernel(...)`, functions of two matrices, or
-        square matrices (`PrecomputedKernel`), whose lines X then names by number in its first column. Each is divided
+        square matrices (`PrecomputedKernel`), whose rows X then names by index in its first column. Each is divided
         by its largest K(x, x) on the rows.
     rank : int or None
         r: how many eigenfunctions are kept. None for 10, or fewer where there are not so many.
@@ -95,7 +97,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
     fit_intercept : bool
         Whether scores have a constant term, which (7.1) has not.
     standardize : bool
-        Whether kernels by name look at columns with mean 0 and standard deviation 1.
+        Whether kernels by name take columns with mean 0 and standard deviation 1.
     n_starts : int
         Mixtures, drawn at random, that descents start from, beside the even one and one for each kernel.
     n_jobs : int or None
@@ -116,54 +118,43 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
     coef_, intercept_ : arrays
         The classifier on `transform(X)`.
     ensemble_ : ProjectedEnsemble
-        All of this in one place, to print.
+        All of this together, to print.
     inverse_sum_ : float
         nu.
     n_unlabelled_ : int
         The rows of `X_unlabelled`, 0 without.
     nystrom_error_ : array of shape (n_kernels,)
-        The share of the mean K(x, x) that was left out where there are more than 5,000 different rows; 0 otherwise.
+        The fraction of the mean K(x, x) that was left out where there are more than 5,000 different rows; 0 otherwise.
     kinks_ : list of pairs
-        (loser, gainer): at the mixture that was found an eigenfunction of the first kernel is about to give way to one
+        (loser, gainer): at this mixture an eigenfunction of the first kernel is about to give way to one
         of the second, so that the objective would jump.
     stop_reason_ : str
-        Why the descent ended: no neighbouring cell is lower, or, where there are few, none at all.
+        Why the descent ended: no neighboring cell is lower, or, where there are few, none at all.
     history_ : dict of lists
         "objective" after each accepted step of the descent that won; it falls.
     """
 
+    kernels: Sequence[Any] = field(default=("linear", "rbf"), kw_only=False)
+    rank: int | None = None
+    ky_fan: float | None = None
+    inverse_sum: float | None = None
+    alpha: float = 1e-3
+    fit_intercept: bool = True
+    standardize: bool = True
+    n_starts: int = 4
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+
+    ensemble_: ProjectedEnsemble = field(init=False)
+    _kernels: list[Kernel] = field(init=False)
+    _sample: FloatArray = field(init=False)
+
     _kind_of_file: ClassVar[str] = "projections"
     _why_unexplained: ClassVar[str] = "its eigenfunctions mix all columns of a row."
 
-    def __init__(
-        self,
-        kernels: Sequence[Any] = ("linear", "rbf"),
-        *,
-        rank: int | None = None,
-        ky_fan: float | None = None,
-        inverse_sum: float | None = None,
-        alpha: float = 1e-3,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        n_starts: int = 4,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.rank = rank
-        self.ky_fan = ky_fan
-        self.inverse_sum = inverse_sum
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.n_starts = n_starts
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
-        """Learn from labelled rows; eigenfunctions are those of `X_unlabelled` where that is given."""
+        """Learn from labeled rows; eigenfunctions are those of `X_unlabelled` where that is given."""
         kernels = self._read_parameters()
         if len(kernels) == 1:
             warnings.warn(
@@ -179,20 +170,20 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         weights = np.ones(rows.n_rows) if weights is None else weights
         matrix = _dense(rows.X)
         checked.classes_, class_ids = read_labels(rows.y)
-        labelled = checked._labelled(matrix, class_ids, weights)
+        labeled = checked._labelled(matrix, class_ids, weights)
         checked.n_unlabelled_ = 0
         if X_unlabelled is None:
-            checked._sample, shares = checked._distinct(matrix, weights)
+            checked._sample, weights = checked._distinct(matrix, weights)
         else:
             other = _dense(read_matrix(checked, X_unlabelled, {}, ACCEPTED))
-            checked._sample, shares = checked._distinct(other, np.ones(len(other)))
+            checked._sample, weights = checked._distinct(other, np.ones(len(other)))
             checked.n_unlabelled_ = len(other)
         check_columns(kernels, checked.n_features_in_)
-        checked._measure_columns(shares)
+        checked._measure_columns(weights)
         checked._kernels = standardized(kernels, checked._means, checked._scales)
-        # Sums of matrices depend on how many threads of BLAS share them.
+        # Products of matrices depend on the number of BLAS threads.
         with one_blas_thread:
-            checked._learn(labelled, shares)
+            checked._learn(labeled, weights)
         self.__dict__ = checked.__dict__
         return self
 
@@ -210,33 +201,33 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         resolve_n_jobs(self.n_jobs)
         return kernels
 
-    def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> LabelledRows:
+    def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> LabeledRows:
         labels = class_ids[None].astype(np.float64)
-        places, totals = canonical_rows(np.ascontiguousarray(X), labels, weights, resolve_n_jobs(self.n_jobs))
+        kept, totals = canonical_rows(np.ascontiguousarray(X), labels, weights, resolve_n_jobs(self.n_jobs))
         self._sample_size = float(totals.sum())
-        return LabelledRows(X[places], class_ids[places], totals / totals.sum())
+        return LabeledRows(X[kept], class_ids[kept], totals / totals.sum())
 
     def _distinct(self, X: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         nothing = np.zeros((1, len(X)))
-        places, totals = canonical_rows(np.ascontiguousarray(X), nothing, weights, resolve_n_jobs(self.n_jobs))
-        return X[places], totals
+        kept, totals = canonical_rows(np.ascontiguousarray(X), nothing, weights, resolve_n_jobs(self.n_jobs))
+        return X[kept], totals
 
     def _measure_columns(self, weights: FloatArray) -> None:
-        """Means and standard deviations of the different rows, which are in an order of their own, or 0 and 1."""
+        """Set means and standard deviations of the different rows, or 0 and 1."""
         n_features = self._sample.shape[1]
         self._means, self._scales = np.zeros(n_features), np.ones(n_features)
         if self.standardize:
-            shares = weights / weights.sum()
+            fractions = weights / weights.sum()
             largest = np.maximum(np.abs(self._sample).max(axis=0), 1e-300)  # squares of 1e200 are too large
             scaled = self._sample / largest
-            means = shares @ scaled
-            spreads = np.sqrt(shares @ (scaled - means) ** 2)
+            means = fractions @ scaled
+            spreads = np.sqrt(fractions @ (scaled - means) ** 2)
             self._means = means * largest
-            # What rounding leaves of a constant column is no deviation.
+            # The deviation of a constant column is rounding.
             varies = spreads > 1e-12
             self._scales = np.where(varies, 1.0 / np.where(varies, np.maximum(spreads * largest, 1e-300), 1.0), 0.0)
 
-    def _learn(self, labelled: LabelledRows, weights: FloatArray) -> None:
+    def _learn(self, labeled: LabeledRows, weights: FloatArray) -> None:
         rank = DEFAULT_RANK if self.rank is None else int(self.rank)
         if self.rank is not None and rank > len(self._sample):
             raise ValueError(
@@ -256,30 +247,30 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         self.nystrom_error_ = np.array([one.error for one in self._spectra])
         available = sum(min(rank, len(one.eigenvalues)) for one in self._spectra)
         rank = min(rank, available) if self.rank is None else rank
-        problem = self._problem(labelled, rank)
+        problem = self._problem(labeled, rank)
         starts = self._starts(problem.mixtures)
         course = Course()
         with progress_bar(len(starts), int(self.verbose)) as advance:
-            found = search(problem, starts, course, advance)
-        if found is None:
+            solved = search(problem, starts, course, advance)
+        if solved is None:
             raise ValueError(
                 f"No mixture keeps ky_fan={self.ky_fan} and inverse_sum={self.inverse_sum} together. Raise one of them."
             )
-        self._keep(found, course, problem)
+        self._keep(solved, course, problem)
 
-    def _problem(self, labelled: LabelledRows, rank: int) -> ProjectionProblem:
+    def _problem(self, labeled: LabeledRows, rank: int) -> ProjectionProblem:
         n_kernels = len(self._kernels)
         width = max(len(one.eigenvalues) for one in self._spectra)
         eigenvalues = np.zeros((n_kernels, width))
         features = []
         for k, (kernel, one) in enumerate(zip(self._kernels, self._spectra, strict=True)):
             eigenvalues[k, : len(one.eigenvalues)] = one.eigenvalues
-            features.append(one.functions(np.asarray(kernel(labelled.X, self._sample))))
+            features.append(one.functions(np.asarray(kernel(labeled.X, self._sample))))
         inverse_sum = DEFAULT_INVERSES * n_kernels**2 if self.inverse_sum is None else float(self.inverse_sum)
         self.inverse_sum_ = inverse_sum
         ky_fan = np.inf if self.ky_fan is None else float(self.ky_fan)
         mixtures = MixtureSet(eigenvalues, rank, ky_fan, inverse_sum)
-        ridge = LogisticRidge(labelled.class_ids, len(self.classes_), labelled.shares, bool(self.fit_intercept))
+        ridge = LogisticRidge(labeled.class_ids, len(self.classes_), labeled.weights, bool(self.fit_intercept))
         return ProjectionProblem(mixtures, features, ridge, float(self.alpha))
 
     def _starts(self, mixtures: MixtureSet) -> list[FloatArray]:
@@ -287,22 +278,22 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         rng = np.random.default_rng(seed_from(self.random_state))
         leaning = 0.3 / n_kernels + 0.7 * np.eye(n_kernels)
         directions = [np.ones(n_kernels), *leaning, *rng.dirichlet(2.0 * np.ones(n_kernels), self.n_starts)]
-        found = [scaled_into(mixtures, direction) for direction in directions]
-        return [start for start in found if start is not None]
+        starts = [scaled_into(mixtures, direction) for direction in directions]
+        return [start for start in starts if start is not None]
 
-    def _keep(self, found: Solved, course: Course, problem: ProjectionProblem) -> None:
-        owners = np.repeat(np.arange(len(found.counts)), found.counts)
-        numbers = np.concatenate([np.arange(count) for count in found.counts])
-        values = found.mixture[owners] * problem.mixtures.eigenvalues[owners, numbers]
+    def _keep(self, solved: Solved, course: Course, problem: ProjectionProblem) -> None:
+        kernels = np.repeat(np.arange(len(solved.counts)), solved.counts)
+        numbers = np.concatenate([np.arange(count) for count in solved.counts])
+        values = solved.mixture[kernels] * problem.mixtures.eigenvalues[kernels, numbers]
         order = np.argsort(-values, kind="stable")
-        self.mixture_, self.eigenvalues_ = found.mixture, values[order]
-        self.components_ = np.stack([owners[order], numbers[order]], axis=1)
-        weights = found.coefficients[:-1][order] / np.sqrt(found.mixture[owners[order]])[:, None]
-        self.coef_, self.intercept_ = np.ascontiguousarray(weights.T), found.coefficients[-1]
+        self.mixture_, self.eigenvalues_ = solved.mixture, values[order]
+        self.components_ = np.stack([kernels[order], numbers[order]], axis=1)
+        weights = solved.coefficients[:-1][order] / np.sqrt(solved.mixture[kernels[order]])[:, None]
+        self.coef_, self.intercept_ = np.ascontiguousarray(weights.T), solved.coefficients[-1]
         self._make_ensemble()
-        self.kinks_ = [tuple(pair) for pair in found.kinks]
+        self.kinks_ = [tuple(pair) for pair in solved.kinks]
         self.history_, self.stop_reason_ = {"objective": course.objective}, course.stop_reason
-        self.n_iter_, self.objective_ = len(course.objective), found.objective
+        self.n_iter_, self.objective_ = len(course.objective), solved.objective
 
     def _make_ensemble(self) -> None:
         names = tuple(kernel if isinstance(kernel, str) else _short(kernel) for kernel in self.kernels)
@@ -321,7 +312,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         """Names of the columns of `transform`: that of the class and a number. `input_features` is ignored."""
         check_is_fitted(self)
         name = type(self).__name__.lower()
-        return np.array([f"{name}{place}" for place in range(len(self.components_))], dtype=object)
+        return np.array([f"{name}{index}" for index in range(len(self.components_))], dtype=object)
 
     @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
@@ -329,36 +320,36 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=True)
 
     def _in_blocks(self, rows: FloatArray, *, scores: bool) -> FloatArray:
-        """Products of matrices of one size, whatever the number of rows: what a row gets does not depend on others."""
+        """Scores or coordinates in blocks of one size, so that those of a row do not depend on other rows."""
         kernels = self._kernels_now()
-        found = []
+        results = []
         with one_blas_thread:
             for first in range(0, len(rows), BLOCK):
                 block = rows[first : first + BLOCK]
                 padded = np.vstack([block, np.repeat(block[:1], BLOCK - len(block), axis=0)])
-                answers = self._coordinates(kernels, padded)
+                result = self._coordinates(kernels, padded)
                 if scores:
-                    answers = answers @ self.coef_.T + self.intercept_
-                found.append(answers[: len(block)])
-        return np.vstack(found)
+                    result = result @ self.coef_.T + self.intercept_
+                results.append(result[: len(block)])
+        return np.vstack(results)
 
     def _coordinates(self, kernels: list[KernelFunction], rows: FloatArray) -> FloatArray:
-        found = np.empty((len(rows), len(self.components_)))
+        coordinates = np.empty((len(rows), len(self.components_)))
         for k, (kernel, one) in enumerate(zip(kernels, self._spectra, strict=True)):
             of_kernel = self.components_[:, 0] == k
             if of_kernel.any():
                 functions = one.functions(np.asarray(kernel(rows, self._sample)))
-                found[:, of_kernel] = np.sqrt(self.mixture_[k]) * functions[:, self.components_[of_kernel, 1]]
-        return found
+                coordinates[:, of_kernel] = np.sqrt(self.mixture_[k]) * functions[:, self.components_[of_kernel, 1]]
+        return coordinates
 
     def _kernels_now(self) -> list[KernelFunction]:
-        """Functions of the user's own are not in a file: a loaded model may have got them again since."""
+        """The base kernels; a loaded model may have been given again the functions that a file does not keep."""
         if is_stored(self._kernels):
             return self._kernels
         return standardized(read_kernels(self.kernels), self._means, self._scales)
 
     def _take_spectra(self, sample: FloatArray, sizes: list[int], arrays: Mapping[str, FloatArray]) -> None:
-        """Called with what a model file holds."""
+        """Set attributes from the arrays of a model file."""
         self._means, self._scales = arrays["means"], arrays["scales"]
         self._kernels = standardized(read_kernels(self.kernels), self._means, self._scales)
         if len(self._kernels) != len(sizes):
@@ -382,14 +373,6 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         tags.input_tags.sparse = True
         return tags
 
-    ensemble_: ProjectedEnsemble
-    _kernels: list[KernelFunction]
-    _spectra: list[Spectrum]
-    _sample: FloatArray
-    _means: FloatArray
-    _scales: FloatArray
-    _sample_size: float
-
 
 def _short(kernel: Any) -> str:
     if isinstance(kernel, np.ndarray | list):
@@ -399,7 +382,7 @@ def _short(kernel: Any) -> str:
 
 
 def _dense(X: Any) -> FloatArray:
-    """Kernels are functions of dense rows."""
+    """Rows as a dense matrix, all values finite."""
     rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     check_known(np.asarray(~np.isfinite(rows).all(axis=0)))
     return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,20 +15,19 @@ from radboost._validation import check_choice, check_real, check_real_or, resolv
 from radboost.boosting import Trace
 from radboost.boosting.multi_source import MultiSourceDescent
 from radboost.boosting.source_watch import SourceWatch
-from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._learning import FitPlan, FitSettings
+from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import PruningMixin
-from radboost.estimators._sources import SourcesOfFit, with_shares
+from radboost.estimators._sources import SourcesOfFit, with_source_probabilities
 from radboost.estimators.deepboost import AUTOMATIC, DeepBoostClassifier
 from radboost.export.parts import ScoreSum, refuse_model
-from radboost.families import Family, Problem, get_families
+from radboost.families import Problem, get_families
 from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedHypothesis
-from radboost.losses import NativeLoss, TargetLoss
 from radboost.model_file import ModelFileError, NotStored, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import (
@@ -46,21 +45,25 @@ from radboost.rows.read import dense_rows, read_matrix, row_blocks
 from radboost.rows.sources import Sources, on_share_grid
 from radboost.trees import TreeOptions
 
-# What "auto" stands for with several sources, of two classes and of more. On made-up sources of 300 to 4,000 rows and
-# on adult a price of DeepBoost's size left the worst source behind: complexities here are those of single sources.
+# Values of "auto" with several sources, of two classes and of more. On synthetic sources of 300 to 4,000 rows and on
+# adult a price of DeepBoost's size left the worst source behind: complexities here are those of single sources.
 AUTOMATIC_PENALTY = (0.003, 0.01)
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
+@with_constructor
 class MultiSourceBoostClassifier(DeepBoostClassifier):
     """Boosting on rows from several sources, for a model that holds up on whichever mixture of them it meets.
 
-    Hospitals, regions, devices: each source k has a loss F_k, and the model minimises the largest of them (or of the
-    admissible `mixtures`), plus what its hypotheses pay for their complexity. It is a Q-ensemble, f(x) = the sum over
-    sources k and hypotheses h of alpha Q(k | x) h(x), where Q(k | x) is the probability that a row like x comes from
-    source k: hypotheses of a source count where its rows are (Storcheus, PhD thesis, NYU 2021, chapter 4: MultiBoost).
-    Sources are needed in `fit` alone. With one source the model is that of a
-    `DeepBoostClassifier` whose leaves vote, bit for bit.
+    Sources are hospitals, regions or devices. Each source k has a loss F_k, and the model minimizes the largest of them
+    (or of the admissible `mixtures`) plus the price of the complexity of its hypotheses. It is a Q-ensemble: f(x) is
+    the sum of alpha Q(k | x) h(x) over sources k and hypotheses h. Q(k | x) is the probability that a row like x comes
+    from source k, so that hypotheses of a source count where its rows are. This is MultiBoost of Storcheus, PhD
+    thesis, NYU 2021, chapter 4.
+
+    Sources are needed in `fit` alone. With one source the model is that of a `DeepBoostClassifier` whose leaves vote,
+    bit for bit.
 
     Parameters
     ----------
@@ -69,17 +72,17 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     loss, objective : as for `DeepBoostClassifier`
         With several sources `objective` may not be "max".
     source_objective : {"max", "softmax", "sum"}
-        What the losses of the sources make together: the largest (Figure 4.1 of the thesis), the soft maximum
+        How the losses of the sources are combined: the largest (Figure 4.1 of the thesis), the soft maximum
         log(sum of exp(mu F_k)) / mu, or the sum (appendix B.4). In every round the objective falls, or nothing is done.
     mu : float
         Of "softmax": the larger, the closer to the maximum.
     mixtures : array, data frame, Mixtures, or None
-        The mixtures that the model must hold up on, by their corners: lines of shares that sum to 1, a column for each
+        The mixtures that the model must hold up on, by their corners: rows that sum to 1, with a column for each
         source in ascending order. None for all. `Mixtures(penalty=...)` keeps a source of few rows from ruling.
     domain_classifier : classifier or None
-        What Q is learned with: any classifier with `predict_proba`, which is cloned and fitted to tell the sources
-        apart; one that is fitted already is taken as it is inside `sklearn.frozen.FrozenEstimator`. None for
-        multinomial logistic regression on standardised columns.
+        The model of Q: any classifier with `predict_proba`, which is cloned and fitted to predict the sources; one
+        that is fitted already is taken as it is inside `sklearn.frozen.FrozenEstimator`. None for
+        multinomial logistic regression on standardized columns.
     family : as for `DeepBoostClassifier`
         The depth of trees is that of `radboost.Trees(max_depth=...)`, by default 6, with more than two classes 8.
     complexity_penalty : float, "auto", or WeightedL1
@@ -87,32 +90,31 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         complexity of a hypothesis is that for the sample of its source. "auto" with several sources: 0.003, with more
         than two classes 0.01.
     learning_rate : float
-        Share of each step that is taken.
+        Fraction of each step that is taken.
     step : {"auto", "closed_form", "line_search", "decay"}
         How far to go: to the minimum of the bound of Lemma 4.3 ("closed_form", and "auto" for hypotheses that vote), to
         that of the objective itself ("line_search"), or learning_rate / sqrt(round), which promises no descent.
-    categorical_features, class_weight, n_jobs, random_state, verbose, tree_options : as for `DeepBoostClassifier`
+    tree_options : as for `DeepBoostClassifier`
     early_stopping : bool, int or EarlyStopping
         Stop when the agnostic loss on validation rows, that of the worst mixture, no longer falls.
 
     Attributes
     ----------
     source_names_ : array of the sources, ascending
-    domain_classifier_ : what Q is computed with; None with one source
+    domain_classifier_ : the model of Q; None with one source
     source_errors_ : dict
         The error on the training rows of each source.
     agnostic_error_ : float
         The largest over the mixtures.
     source_weight_ : dict
-        The share of each source in the sum of all weights.
+        The fraction of each source in the sum of all weights.
     left_out_ : dict
-        After a fit by `radboost.federated`: names of the owners whose rows were left out, with the reasons.
+        After a fit by `radboost.federated`: names of the clients whose rows were left out, with the reasons.
     history_ : dict of lists, one entry per round
         As for `DeepBoostClassifier`, "objective" being that of the sources together; and "source_loss[name]" and
         "source_error[name]" of each source. With validation rows "validation_loss" and "validation_error" are those of
         the worst mixture.
-    classes_, ensemble_, n_iter_, best_iteration_, best_score_, stop_reason_, feature_importances_, categories_,
-    n_features_in_, feature_names_in_ : as for `DeepBoostClassifier`
+    classes_, ensemble_ : as for `DeepBoostClassifier`
 
     Examples
     --------
@@ -130,68 +132,34 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     (3,)
     """
 
+    n_rounds: int = field(default=300, kw_only=False)
+    source_objective: str = "max"
+    mu: float = 10.0
+    mixtures: Any = None
+    domain_classifier: Any = None
+    complexity_penalty: float | str | WeightedL1 = "auto"  # type: ignore[assignment]
+    learning_rate: float = 0.1
+
+    # Parameters of DeepBoost that are fixed here.
+    max_depth: str = field(default="auto", init=False)
+    l1_penalty: float = field(default=0.0, init=False)
+    subsample: float = field(default=1.0, init=False)
+    calibration: str | None = field(default=None, init=False)
+    warm_start: bool = field(default=False, init=False)
+
+    source_names_: npt.NDArray[Any] = field(init=False)
+    domain_classifier_: Any = field(init=False)
+    left_out_: dict[str, str] = field(init=False)
+
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
     _takes_offset: ClassVar[bool] = False
-    _looks = False
-    _tree_options_read = tuple(
+    _may_run_trials = False
+    _tree_options_read: ClassVar[tuple[str, ...]] = tuple(
         name for name in DeepBoostClassifier._tree_options_read if name not in ("leaves", *CONSTRAINTS)
     )
     _instead: ClassVar[dict[str, str]] = dict.fromkeys(
         CONSTRAINTS, "DeepBoostClassifier, RGBClassifier and RGBRegressor keep to constraints on columns."
     )
-    # Of DeepBoost, and no parameters here.
-    max_depth = "auto"
-    l1_penalty = 0.0
-    subsample = 1.0
-    warm_start = False
-
-    source_names_: npt.NDArray[Any]
-    domain_classifier_: Any
-    left_out_: dict[str, str]
-
-    calibration: str | None = None
-
-    def __init__(
-        self,
-        n_rounds: int = 300,
-        *,
-        loss: str | NativeLoss | TargetLoss = "logistic",
-        objective: str = "sum",
-        source_objective: str = "max",
-        mu: float = 10.0,
-        mixtures: Any = None,
-        domain_classifier: Any = None,
-        family: str | Family | list[str | Family] = "trees",
-        complexity_penalty: float | str | WeightedL1 = "auto",
-        learning_rate: float = 0.1,
-        step: str = "auto",
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.objective = objective
-        self.source_objective = source_objective
-        self.mu = mu
-        self.mixtures = mixtures
-        self.domain_classifier = domain_classifier
-        self.family = family
-        self.complexity_penalty = complexity_penalty  # type: ignore[assignment]
-        self.learning_rate = learning_rate
-        self.step = step
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
-
     _how_to_prune = PruningMixin._how_to_prune  # refuses: scores depend on the source
 
     @classmethod
@@ -239,8 +207,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         """
         of_fit = SourcesOfFit(self, X, sources, (X_val, sources_val), (X_unlabelled, sources_unlabelled))
 
-        def add(training: CheckedRows, watched: Watched | None) -> Mapping[str, Any]:
-            return of_fit.read(training, watched)
+        def add(training: CheckedRows, validation: Watched | None) -> Mapping[str, Any]:
+            return of_fit.read(training, validation)
 
         return self._fit(
             X,
@@ -293,10 +261,10 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     def _plan_over(self, sources: Sources, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
-        stopping, watched, watched_sources = settings.stopping, prepared.validation, prepared.validation_sources
-        if stopping is not None and watched is None:
-            prepared, watched, places = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            watched_sources = sources.select(places)
+        stopping, validation, validation_sources = settings.stopping, prepared.validation, prepared.validation_sources
+        if stopping is not None and validation is None:
+            prepared, validation, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            validation_sources = sources.select(held_back)
         mixtures = read_mixtures(self.mixtures)
         vertices = vertices_of(mixtures, sources.names)
         objective = self._objective_on(prepared, n_threads)
@@ -324,17 +292,17 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             trace=trace,
             raw_rows=RawRows(prepared.X, prepared.order, n_threads),
         )
-        watch = None
-        if watched is not None and watched_sources is not None:
-            extended = replace(watched, X=with_shares(watched.X, watched_sources.shares))
-            watch = SourceWatch(
-                extended, watched_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
+        monitor = None
+        if validation is not None and validation_sources is not None:
+            extended = replace(validation, X=with_source_probabilities(validation.X, validation_sources.shares))
+            monitor = SourceWatch(
+                extended, validation_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
             )
         return FitPlan(
             maker=maker,
             n_families=sum(family.n_families(problem) for family in families for problem in problems),
             sample_size=objective.total_weight,
-            watch=watch,
+            watch=monitor,
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,
@@ -343,8 +311,6 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
                 "domain_classifier_": sources.domain,
             },
         )
-
-    # --- what the model says of its sources
 
     @property
     @of_one_fit
@@ -367,7 +333,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     @property
     @of_one_fit
     def source_weight_(self) -> dict[Any, float]:
-        """The share of each source in the sum of the absolute weights. Figure B.3 of the thesis."""
+        """The fraction of each source in the sum of the absolute weights. Figure B.3 of the thesis."""
         self._require_fitted()
         names = self.source_names_.tolist()
         totals = np.zeros(len(names))
@@ -391,11 +357,9 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         """Q(k | x), a column for each of `source_names_`."""
         self._require_fitted()
         matrix = read_matrix(self, X, self.ensemble_.categories)
-        return self._shares(X, matrix)
+        return self._source_probabilities_of(X, matrix)
 
-    # --- predicting
-
-    def _shares(self, X: Any, matrix: Any) -> FloatArray:
+    def _source_probabilities_of(self, X: Any, matrix: Any) -> FloatArray:
         """Q on its grid: by our own model from the rows as they were read, by the user's from the rows as given."""
         names, domain = self.source_names_, self.domain_classifier_
         if len(names) == 1:
@@ -418,9 +382,9 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             return
         n_threads = resolve_n_jobs(self.n_jobs)
         matrix = read_matrix(self, X, self.ensemble_.categories)
-        shares, first = self._shares(X, matrix), 0
+        shares, first = self._source_probabilities_of(X, matrix), 0
         for block in row_blocks(matrix, n_outputs, len(self.ensemble_)):
-            rows = with_shares(dense_rows(block), shares[first : first + block.shape[0]])
+            rows = with_source_probabilities(dense_rows(block), shares[first : first + block.shape[0]])
             first += block.shape[0]
             yield self.ensemble_.decision_function(rows, n_threads)
 
@@ -430,14 +394,12 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             yield from super()._staged_scores(X)
             return
         matrix = read_matrix(self, X, self.ensemble_.categories)
-        rows: FloatMatrix = with_shares(dense_rows(matrix), self._shares(X, matrix))
+        rows: FloatMatrix = with_source_probabilities(dense_rows(matrix), self._source_probabilities_of(X, matrix))
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
 
     def _sourced(self) -> bool:
         """True if hypotheses need Q(k | x) as further columns."""
         return any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in self.ensemble_.entered)
-
-    # --- files
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
         arrays = {"source_names": json_array(self.source_names_.tolist())}
@@ -495,5 +457,5 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
 
 def _seeds(seed: int, n: int) -> list[int]:
-    """Sources must not make the same draws; the first has those of DeepBoost."""
+    """Seeds of the sources, which must not make the same draws; the first is that of DeepBoost."""
     return [(seed + 0xD1B54A32D192ED03 * source) % 2**64 for source in range(n)]

@@ -14,13 +14,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost._typing import ClassIds, FloatArray
 from radboost._validation import check_integer
-from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer, target_rule
 from radboost.estimators._gradient_boosting import GradientBoosting
-from radboost.estimators._learning import FitSettings
+from radboost.estimators._learning import BoostingEstimator, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import begun_at
 from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.estimators._trees_model import TreesModel
@@ -51,23 +51,25 @@ SMALLEST_EXPONENT = -900
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
+@with_constructor
 class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for two classes and for more.
 
     Learns scores F(x) and lowers the mean of a loss Phi(y, F(x)) round by round. A family H(n, lambda) holds the
     regression trees with at most n splits and leaf values of norm at most lambda. Each round draws some families, fits
     a tree of each to the negative gradient, and takes the step that leaves the lowest loss plus the price of its
-    family, which is the Rademacher complexity in the bound on the true error (Cortes, Mohri and Storcheus, Regularized
-    Gradient Boosting, NeurIPS 2019; Storcheus's thesis, chapter 3). No step raises the loss.
+    family. The price is the Rademacher complexity in the bound on the true error (Cortes, Mohri and Storcheus,
+    Regularized Gradient Boosting, NeurIPS 2019; Storcheus's thesis, chapter 3). No step raises the loss.
 
     With two classes F(x) is one number; with more there is one for each class, and a leaf holds as many numbers.
 
     Parameters
     ----------
     n_rounds : int or "auto"
-        Rounds of boosting, at most. "auto" looks at the data: short fits, with longer steps, that do not see a third of
-        the rows say how many rounds these have use for and, with 900 rows and more, what else that is "auto" stands
-        for. `chosen_` says what was used.
+        Rounds of boosting, at most. "auto" runs trials: short fits, with longer steps, on two thirds of the rows choose
+        the number by the loss on the other third and, with 900 rows and more, everything else that is "auto".
+        `chosen_` says what was used.
     loss : {"auto", "logistic", "exponential"} or object
         log(1 + exp(-y F)) with y = -1 and +1 (this is "auto"), exp(-y F), or an object with methods
         `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in the scores
@@ -81,7 +83,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     n_candidates : int
         S: how often a family is drawn in a round, with replacement. Their trees are grown together: more cost little.
     complexity_penalty : float or "auto"
-        beta: the price of the most complex family, as a share of the loss before the first round. Those of the others
+        beta: the price of the most complex family, as a fraction of the loss before the first round. The others
         follow from Theorem 3.1. Larger values give smaller trees; with one candidate there is nothing to choose.
         "auto" is 0.3, or with n_rounds="auto" 0 where held-back rows gain from it; with classes and 6,000 rows or more
         0 unless they gain from 0.3.
@@ -91,33 +93,21 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         loss has such a constant ("exponential" has none), the second elsewhere. "paper": with C_k of Lemma A.1, which
         is no bound for lambda above 1, so that the loss may rise.
     learning_rate : float in (0, 1] or "auto"
-        Share of the step that is taken. "auto" is 0.3 with more than two classes, and otherwise 0.1 with n_rounds
+        Fraction of the step that is taken. "auto" is 0.3 with more than two classes, and otherwise 0.1 with n_rounds
         given and 0.05 without (of numbers 0.025); above 2,000 rows this grows with the root of their number, to 0.1 (of
         numbers 0.075).
     subsample : float in (0, 1] or "auto"
-        Share of the rows, drawn anew each round by their content and label, that a tree is grown on, so that swapped
+        Fraction of the rows, drawn anew each round by their content and label, that a tree is grown on, so that swapped
         labels act like another seed. Its leaves are fitted to all. "auto" is 0.3, with n_rounds given 0.5.
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        Columns whose values are categories without an order, as in DeepBoostClassifier.
-    class_weight : dict from labels to weights, "balanced", or None
-        As in DeepBoostClassifier.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
         is the rounds to wait.
     calibration : "auto", "right_labels" or None
         As in DeepBoostClassifier.
-    warm_start : bool
-        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
-    n_jobs : int or None
-        Threads, at most 1024; None for all cores. The model does not depend on it.
-    random_state : int, generator or None
-        Seed of the draws.
-    verbose : int
-        Show a progress bar, and what looks at the data find.
     tree_options : TreeOptions or None
         How trees are grown: `max_features` (all columns; with n_rounds="auto" and more than 50 of them 50, or a tenth),
-        `thresholds` ("best"; with n_rounds="auto" "random" where held-back rows, or so few rows that these cannot tell,
-        speak for it), `min_leaf_weight` (of the drawn rows: 2, with n_rounds given 10, with more than two classes 3),
+        `thresholds` ("best"; with n_rounds="auto" "random" where held-back rows gain from it or are too few to decide),
+        `min_leaf_weight` (of the drawn rows: 2, with n_rounds given 10, with more than two classes 3),
         `max_bins`, `monotonic_constraints` (for two classes and regression), `interaction_constraints`. Trees always
         grow best-first, up to the largest of the sizes that were drawn.
 
@@ -136,8 +126,6 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     history_ : dict of lists, one entry per round
         "objective" (the mean loss), "train_error", "n_hypotheses", "family_size" and "family_norm" (n and lambda of the
         family that was chosen); with a validation set "validation_loss" and "validation_error".
-    n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
-        As in DeepBoostClassifier.
 
     Examples
     --------
@@ -149,50 +137,11 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     True
     """
 
-    _stores_objective: ClassVar[bool] = False
+    class_weight: Any = None
+    calibration: str | None = "auto"
+
     _regression: ClassVar[bool] = False
     _theorem: ClassVar[str] = "Regularized Gradient Boosting, Theorem 3.2"
-
-    def __init__(
-        self,
-        n_rounds: int | str = "auto",
-        *,
-        loss: str | TargetLoss = "auto",
-        family: TreeFamilies | None = None,
-        n_candidates: int = 7,
-        complexity_penalty: float | str = "auto",
-        step: str = "auto",
-        learning_rate: float | str = "auto",
-        subsample: float | str = "auto",
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        calibration: str | None = "auto",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        super().__init__(
-            n_rounds,
-            loss=loss,
-            family=family,
-            n_candidates=n_candidates,
-            complexity_penalty=complexity_penalty,
-            step=step,
-            learning_rate=learning_rate,
-            subsample=subsample,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            tree_options=tree_options,
-        )
-        self.class_weight = class_weight
-        self.calibration = calibration
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
@@ -208,10 +157,10 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
     @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
-        """Probabilities of the classes: those for which the scores minimise the expected loss.
+        """Probabilities of the classes: those for which the scores minimize the expected loss.
 
-        With two classes p Phi'(+1, F) + (1 - p) Phi'(-1, F) = 0, so that p is the logistic function of F or, with the
-        exponential loss, of 2 F; with more the soft-max of the scores.
+        With two classes p solves p Phi'(+1, F) + (1 - p) Phi'(-1, F) = 0. It is the logistic function of F or, with the
+        exponential loss, of 2 F. With more classes it is the soft-max of the scores.
         """
         return self._calibrated(self.decision_function(X, offset))
 
@@ -276,11 +225,12 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
 class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
-    The same algorithm as RGBClassifier's, with other losses. y may have a column for each of several targets: a tree
-    then answers for all of them, and what is lowered is the mean of their losses.
+    The same algorithm as RGBClassifier's, with other losses. With several targets, one per column of y, a tree
+    predicts all of them, and the mean of their losses is minimized.
 
     Parameters
     ----------
@@ -299,17 +249,15 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
         As in RGBClassifier; norms are counted in the root mean square of the loss's derivative at the start, so that
         the unit of y does not matter, but that rows are drawn by their content, y included: with `subsample` below 1,
         or with trials ("auto"), 2 y acts like another `random_state`.
-    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, categorical_features, \
-early_stopping, warm_start, n_jobs, random_state, verbose, tree_options
+    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, early_stopping, tree_options
         As in RGBClassifier.
 
     Attributes
     ----------
     history_ : dict of lists, one entry per round
         As in RGBClassifier, without errors.
-    loss_ : the loss of the fit; with loss="huber" a HuberLoss with the delta that was found
-    chosen_, ensemble_, n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, \
-feature_names_in_
+    loss_ : the loss of the fit; with loss="huber" a HuberLoss with its delta
+    chosen_, ensemble_
         As in RGBClassifier.
 
     Examples
@@ -334,13 +282,13 @@ feature_names_in_
         """
         self._require_fitted()
         scores = np.concatenate(list(self._scores_by_block(X, self.ensemble_.n_outputs)))
-        return self._answers(begun_at(offset, scores))
+        return self._predictions(begun_at(offset, scores))
 
     @of_one_fit
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[FloatArray]:
         """Predictions after each round."""
         for scores in self._staged_scores(X):
-            yield self._answers(begun_at(offset, scores))
+            yield self._predictions(begun_at(offset, scores))
 
     @of_one_fit
     @described_like(TreesModel.explain)
@@ -360,16 +308,16 @@ feature_names_in_
 
     @of_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """R squared: the share of the variance of y that is predicted."""
+        """R squared: the fraction of the variance of y that is predicted."""
         from sklearn.metrics import r2_score
 
         return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
-    def _answers(self, scores: FloatArray) -> FloatArray:
+    def _predictions(self, scores: FloatArray) -> FloatArray:
         """Predictions from scores."""
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
-        found = ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores
-        return np.require(found, np.float64, "W")  # a loss sees scores read-only, and may return them
+        predicted = ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores
+        return np.require(predicted, np.float64, "W")  # a loss sees scores read-only, and may return them
 
     def _exported_answer(self) -> ExportedAnswer:
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
@@ -392,7 +340,7 @@ feature_names_in_
             loss.check_targets(targets)
 
     def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray:
-        """By the rule of the fit, whose own a file does not keep."""
+        """Units by the rule of the fit, whose own a file does not keep."""
         if not getattr(_loss_of_fit(self, REGRESSION_LOSSES), "scales", False):
             return super()._units_to_prune(numbers, weights)
         return _units_of(numbers, RowWeights(weights, len(weights)), 1)
@@ -449,7 +397,7 @@ def _units_of(targets: FloatArray, weights: RowWeights, n_threads: int) -> Float
         if largest == least:
             units.append(1.0)
             continue
-        # In a unit near what is looked for: squares of very small numbers have no digits.
+        # In a unit near the result: squares of very small numbers have no digits.
         scale = math.ldexp(1.0, max(math.frexp(largest - least)[1], SMALLEST_EXPONENT))
         mean = weights.mean(column / scale, n_threads)
         mantissa, exponent = math.frexp(math.sqrt(weights.mean((column / scale - mean) ** 2, n_threads)))
@@ -481,7 +429,7 @@ def _how_to_prune(
 
 
 def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
-    """The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there."""
+    """The loss of the fit; a user's own, which a file does not store, is that of the parameter."""
     loss = get_target_loss(model.loss if isinstance(model.loss_, NotStored) else model.loss_, known)
     if isinstance(loss, NotStored):
         raise MissingPartError(loss.message())

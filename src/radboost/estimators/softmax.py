@@ -1,11 +1,11 @@
-"""Soft-max boosting: costs of wrong answers, and labels that may be wrong."""
+"""Soft-max boosting: costs of wrong predictions, and labels that may be wrong."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +35,7 @@ from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
 from radboost.export.parts import ExportedAnswer, Rule, refuse_model
 from radboost.families.raw_rows import RawRows
@@ -54,8 +55,9 @@ from radboost.trees.grower import make_weighted_trees
 DEEPEST = 60
 # The total step length of steps by the edge: the largest of these (docs/softmax.md).
 SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT, PATH_PER_ROW = 10.0, 3.0, 10, 0.25, 1.0 / 400.0
-BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
-# Pairs drawn in a round where their number is not given, for each class, in all and for each different row: trees of
+BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for the prediction of a tree
+
+# Pairs drawn in a round where their number is not given: for each class, in all, and for each different row. Trees of
 # some leaves learn little from more of them.
 DRAWS_PER_CLASS, MOST_DRAWS, DRAWS_PER_ROW = 2**12, 2**15, 16
 MOST_DRAWS_BY_ROWS = 2**22  # where it is that of the rows
@@ -70,14 +72,16 @@ INSTEAD = {
 
 
 @storable_estimator
+@described_like(BoostingEstimator)
+@with_constructor
 class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
-    """Boosting that minimises the expected cost directly: for unequal costs of mistakes, and robust to label noise.
+    """Boosting that minimizes the expected cost directly: for unequal costs of mistakes, and robust to label noise.
 
-    Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises
-    the mean over the rows of what the rule pays, sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting,
-    Machine Learning 100, 2015, equation (4)), by gradient descent along trees: each round grows a small one for every
-    class, on drawn pairs (row, label), which predicts where the label costs more than the rule pays. The
-    risk is smooth and bounded: a row that cannot be learned, because its label is wrong, loses its influence.
+    Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimizes
+    the mean cost of the rule, for a row the sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting, Machine
+    Learning 100, 2015, equation (4)). It is gradient descent along trees: each round grows a small one for every class,
+    on drawn pairs (row, label), which predicts where the label costs more than the rule. The risk is smooth and
+    bounded: a row that cannot be learned, because its label is wrong, loses its influence.
 
     `SoftmaxBoostClassifier.paper()` is the plain algorithm.
 
@@ -86,10 +90,10 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     n_rounds : int
         Rounds of boosting, at most.
     cost : matrix of shape (n_classes, n_classes) or None
-        What an answer costs: rows are the true classes, columns the predicted ones, in the order of `classes_`. None is
-        1 for every wrong answer. `fit` takes costs of single examples instead.
+        Costs of predictions: rows are the true classes, columns the predicted ones, in the order of `classes_`. None is
+        1 for every wrong prediction. `fit` takes costs of single examples instead.
     decision : {"auto", "argmax", "minimum_cost", "sample"}
-        What `predict` answers: "argmax" is the label that the rule prefers (Geist's own), "minimum_cost" the one of
+        How `predict` decides: "argmax" is the label that the rule prefers (Geist's own), "minimum_cost" the one of
         least expected cost under `cost` if g were the probabilities of the classes, "sample" a label drawn from the
         rule. "auto" is "minimum_cost" where `cost` is given and a class has fewer than 250 different rows, whose rule
         is too sure of itself (docs/guide-imbalance-and-costs.md), and otherwise "argmax". The fit is the same for all.
@@ -106,7 +110,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
         from what the rule pays. Both estimate the same gradient without bias. Ignored with samples_per_round="all".
     learning_rate : float or "auto"
-        Share of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there the total
+        Fraction of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there the total
         step length is at most max(10, 3 min(K, 10), sqrt(N) / 4, N / 400) with N different rows and K classes, whatever
         the number of rounds. With many rows it can be longer before label noise is learned, and many classes need it
         (docs/softmax.md).
@@ -115,23 +119,13 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
         trees could gain: a number between 0 and 1, like the edge of AdaBoost. "projection": the projected gradient on
         all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        Columns whose values are categories without an order, as in DeepBoostClassifier.
-    class_weight : dict from labels to weights, "balanced", or None
-        As in DeepBoostClassifier. What mistakes cost is `cost`.
     early_stopping : bool, int or EarlyStopping
         Stop when the expected cost on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a
         number is the rounds to wait.
     calibration : "auto", "right_labels" or None
         As in DeepBoostClassifier; fits with `cost`, whose rule is no probability, are not calibrated.
-    n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
-    random_state : int, generator or None
-        Seed of the draws.
-    verbose : int
-        Show a progress bar.
     tree_options : TreeOptions or None
-        How trees are grown. By default a node looks at a third of the columns (`max_features`) and draws one threshold
+        How trees are grown. By default a node tries a third of the columns (`max_features`) and draws one threshold
         for each (`thresholds`), and a leaf has 3 drawn pairs at least (`min_leaf_weight`; with samples_per_round="all",
         so much sample weight), so that small data gets small trees.
     warm_start : bool
@@ -155,8 +149,6 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         What "auto" stood for. Not in a model file.
     decision_ : str
         What `decision="auto"` stands for.
-    n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
-        As in DeepBoostClassifier.
 
     Examples
     --------
@@ -174,53 +166,31 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     (178, 3)
     """
 
-    _stores_objective: ClassVar[bool] = False
+    n_rounds: int = field(default=1000, kw_only=False)
+    cost: Any = None
+    decision: str = "auto"
+    max_leaves: int = 32
+    samples_per_round: int | str | None = None
+    sampling: str = "gradient"
+    learning_rate: float | str = "auto"
+    step: str = "edge"
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    early_stopping: bool | int | EarlyStopping = False
+    calibration: str | None = "auto"
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+    tree_options: TreeOptions | None = None
+    warm_start: bool = False
+
+    cost_: FloatArray | None = field(init=False)
+    learning_rate_: float = field(init=False)
+    decision_: str = field(init=False)
+
     _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins")
     _covers_are_rows: ClassVar[bool] = False  # it is that of the pairs of a row and a class that were drawn
     _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs", "decision")
-
-    cost_: FloatArray | None
-    learning_rate_: float
-    decision_: str
-
-    def __init__(
-        self,
-        n_rounds: int = 1000,
-        *,
-        cost: Any = None,
-        decision: str = "auto",
-        max_leaves: int = 32,
-        samples_per_round: int | str | None = None,
-        sampling: str = "gradient",
-        learning_rate: float | str = "auto",
-        step: str = "edge",
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        calibration: str | None = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.cost = cost
-        self.decision = decision
-        self.max_leaves = max_leaves
-        self.samples_per_round = samples_per_round
-        self.sampling = sampling
-        self.learning_rate = learning_rate
-        self.step = step
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.calibration = calibration
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
-        self.warm_start = warm_start
 
     @classmethod
     def paper(cls, n_rounds: int = 1000, **parameters: Any) -> Self:
@@ -262,7 +232,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         Parameters
         ----------
         cost : matrix of shape (n_rows, n_classes) or None
-            Cost of each prediction for each row, in the order of the sorted labels; takes the place of the
+            Cost of each prediction for each row, in the order of the sorted labels; replaces the
             constructor's matrix. A row may have several labels of cost 0: then y names any one of them.
         cost_val : matrix or None
             Costs for the validation rows; given exactly where `cost` is.
@@ -278,35 +248,25 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             validation=(X_val, y_val, sample_weight_val),
             offsets=(offset, offset_val),
             eval_metric=eval_metric,
-            add=lambda training, watched: {
-                "costs": self._read_costs(training, cost),
-                "validation_costs": self._read_validation_costs(training, watched, cost, cost_val),
-            },
+            add=lambda training, validation: self._costs_of_examples(training, validation, cost, cost_val),
         )
 
     def _check_training(self, training: CheckedRows) -> None:
         check_score_memory(training.rows.n_rows, len(training.known_classes), BYTES_PER_SCORE)
 
-    def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
-        """Costs of the examples, where they are given."""
-        classes = training.known_classes
-        examples = read_example_costs(cost, training.n_given, classes)
-        if examples is None:
-            return None
-        return make_costs(None, examples if training.kept is None else examples[training.kept], len(classes))
+    def _costs_of_examples(
+        self, training: CheckedRows, validation: Watched | None, cost: Any, cost_val: Any
+    ) -> Mapping[str, Costs | None]:
+        check_costs(validation is not None, cost, cost_val)
+        costs = {"costs": self._read_costs(training, cost)}
+        if validation is not None:
+            examples = read_example_costs(cost_val, validation.n_given, training.known_classes, "cost_val", "X_val")
+            costs["validation_costs"] = _costs_of_kept(examples, validation.kept)
+        return costs
 
-    def _read_validation_costs(
-        self, training: CheckedRows, watched: Watched | None, cost: Any, cost_val: Any
-    ) -> Costs | None:
-        """Costs of single validation rows; given if and only if those of training rows are."""
-        check_costs(watched is not None, cost, cost_val)
-        if watched is None:
-            return None
-        classes = training.known_classes
-        examples = read_example_costs(cost_val, watched.n_given, classes, "cost_val", "X_val")
-        if examples is None:
-            return None
-        return make_costs(None, examples if watched.kept is None else examples[watched.kept], len(classes))
+    def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
+        """Costs of the training examples; None where they are not given."""
+        return _costs_of_kept(read_example_costs(cost, training.n_given, training.known_classes), training.kept)
 
     def _warn(self, fitted: Self) -> None:
         if not any(tree.n_splits for tree in fitted.ensemble_.hypotheses):
@@ -344,7 +304,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             return float(self.learning_rate)
         if self.step != "edge":
             return 1.0
-        n_different = prepared.n_different(n_threads)  # copies of a row tell nothing new
+        n_different = prepared.n_different(n_threads)  # copies of a row add nothing
         by_classes = PATH_PER_CLASS * min(len(prepared.known_classes), MOST_CLASSES)
         by_rows = max(PATH_PER_ROOT * math.sqrt(n_different), PATH_PER_ROW * n_different)
         return float(min(1.0, max(SHORTEST_PATH, by_classes, by_rows) / self.n_rounds))
@@ -355,13 +315,13 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             settings.growth, max_features=check_max_features(settings.growth.options.max_features, prepared.n_features)
         )
         costs, decision = self._costs_of(prepared), self._automatic_decision(prepared, n_threads)
-        watched, watched_costs = prepared.validation, prepared.validation_costs or costs
-        if stopping is not None and watched is None:
-            prepared, watched, places = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            watched_costs = costs.select(places)
-        watch = None
-        if watched is not None:
-            watch = RiskWatch(watched, watched_costs, stopping, len(classes), n_threads)
+        validation, validation_costs = prepared.validation, prepared.validation_costs or costs
+        if stopping is not None and validation is None:
+            prepared, validation, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            validation_costs = costs.select(held_back)
+        monitor = None
+        if validation is not None:
+            monitor = RiskWatch(validation, validation_costs, stopping, len(classes), n_threads)
         # Draws go along the rows in this order (`SoftmaxPairs`): rows that stand in it are read one after the other.
         prepared = prepared.by_content(n_threads)
         maker = self._maker(prepared, costs.select(prepared.order), growth, trace)
@@ -369,7 +329,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             maker=maker,
             n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
             sample_size=maker.sample_size,
-            watch=watch,
+            watch=monitor,
             keeps_best_round=stopping is not None,
             attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate, "decision_": decision},
         )
@@ -465,32 +425,18 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         return super()._last_fit(prepared)
 
     @of_one_fit
-    def predict(self, X: Any, offset: Any = None) -> npt.NDArray[Any]:
-        """The label of each row, by `decision`."""
-        self._require_fitted()
-        if offset is not None:
-            return self._answers(self.decision_function(X, offset))
-        decide = self._decision()
-        blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
-        return np.concatenate([self.classes_[decide(scores)] for scores in blocks])
-
-    @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Probabilities of the classes: the rule g(z | x), made less sure by `calibration_`.
 
-        Without a calibration it is the rule itself, which is a way to decide and no estimate of how likely a class is:
-        a rule that has learned puts nearly everything on one label wherever one is cheapest, however close the second.
+        Without a calibration it is the rule itself, which is a way to decide and no estimate of how likely a class is.
+        A rule that has learned puts nearly everything on the cheapest label, however close the second one is.
         """
         return self._calibrated(self.decision_function(X, offset))
 
-    def _answers(self, scores: FloatArray) -> npt.NDArray[Any]:
-        return np.asarray(self.classes_[self._decision()(scores)])
-
-    def _decision(self) -> Any:
-        """From scores to places among the classes."""
+    def _decision(self) -> Callable[[FloatArray], npt.NDArray[np.intp]]:
         decision = self._decides_by()
         if decision == "argmax" or len(self.classes_) == 1:
-            return lambda scores: scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+            return super()._decision()
         if decision == "minimum_cost":
             if self.cost_ is None:
                 raise ValueError(
@@ -505,8 +451,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         def draw(scores: FloatArray) -> npt.NDArray[np.intp]:
             below = np.cumsum(self._probabilities(scores), axis=1)
             wanted = draws.random(len(below)) * below[:, -1]
-            places: npt.NDArray[np.intp] = (below[:, :-1] <= wanted[:, None]).sum(axis=1, dtype=np.intp)
-            return places
+            return np.asarray((below[:, :-1] <= wanted[:, None]).sum(axis=1), dtype=np.intp)
 
         return draw
 
@@ -552,3 +497,10 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         if matrix.dtype != np.float64 or matrix.shape not in ((n_classes, n_classes), (0, 0)):
             raise ValueError("the costs of the fit do not fit the number of classes")
         self.cost_ = matrix if matrix.size else None
+
+
+def _costs_of_kept(examples: FloatArray | None, kept: npt.NDArray[np.int64] | None) -> Costs | None:
+    """Costs of the examples with these indices; `kept` is None for all of them."""
+    if examples is None:
+        return None
+    return make_costs(None, examples if kept is None else examples[kept], examples.shape[1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Unpack
+from dataclasses import field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,8 @@ from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import Read
-from radboost.estimators._naming import with_parameters_of_bases
-from radboost.estimators._sparse_fit import PassedOn, SparseBoost, no_columns
+from radboost.estimators._naming import with_constructor
+from radboost.estimators._sparse_fit import SparseBoost, no_columns
 from radboost.explain.build import Verdict, verdict_on_task
 from radboost.explain.explanation import Explanation
 from radboost.export.parts import ExportedAnswer, Rule
@@ -37,12 +38,13 @@ from radboost.rows.weights import RowWeights
 EPSILON_PER_SPREAD = 0.1
 # Of all that can be induced, the best by chance is far above one feature alone.
 ALPHA_PER_CHANCE, ALPHA_PER_CHANCE_INDUCED = 1.0, 2.0
-# Of numbers with a normal distribution half lie within this share of a standard deviation around the median.
+# Half of a normal distribution lies within this fraction of a standard deviation around the median.
 HALF_WITHIN = 0.6745
 
 
 @storable_estimator
 @described_like(SparseBoost)
+@with_constructor
 class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
     """Logistic or exponential boosting that learns which features are worth their price, for two or more classes.
 
@@ -54,21 +56,8 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
         What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     """
 
-    classes_: npt.NDArray[Any]
-
-    @with_parameters_of_bases
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        *,
-        loss: str = "logistic",
-        penalty: str = "l1/l2",
-        class_weight: Any = None,
-        **others: Unpack[PassedOn],
-    ) -> None:
-        super().__init__(alpha, penalty=penalty, **others)
-        self.loss = loss
-        self.class_weight = class_weight
+    loss: str = "logistic"
+    class_weight: Any = None
 
     def _scale_of_odds(self) -> float:
         return 1.0 if self.loss_ == "logistic" else 2.0
@@ -104,6 +93,7 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
 
 @storable_estimator
 @described_like(SparseBoost)
+@with_constructor
 class SparseBoostRegressor(RegressorMixin, SparseBoost):
     """Smooth epsilon-insensitive boosting (equation (39)) that learns which features are worth their price.
 
@@ -125,19 +115,11 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost):
         The epsilon of the fit.
     """
 
-    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
+    alpha: float | str = field(default="auto", kw_only=False)
+    penalty: str = "l1"
+    epsilon: float | str = "auto"
 
-    @with_parameters_of_bases
-    def __init__(
-        self,
-        alpha: float | str = "auto",
-        *,
-        epsilon: float | str = "auto",
-        penalty: str = "l1",
-        **others: Unpack[PassedOn],
-    ) -> None:
-        super().__init__(alpha, penalty=penalty, **others)
-        self.epsilon = epsilon
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
 
     @of_one_fit
     def predict(self, X: Any) -> FloatArray:
@@ -163,17 +145,15 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost):
         return 0.0 if isinstance(self.alpha, str) else float(self.alpha)
 
     def _alpha_for(self, read: Read, settings: InductionSettings) -> float:
-        """With "auto" the expected slope of a random column at the empty model.
-
-        A column of spread 1 that is independent of y has a slope of mean zero. Its standard deviation is the root mean
-        square of the loss's derivative over the rows, divided by the root of their number.
-        """
+        """The price; with "auto" the expected slope of a random column at the empty model."""
+        # A column of spread 1 that is independent of y has a slope of mean zero. Its standard deviation is the root
+        # mean square of the loss's derivative over the rows, divided by the root of their number.
         if not isinstance(self.alpha, str):
             return settings.alpha
         start = settings.problem(no_columns(read), read.loss, read.row_weights, 1.0).start()
         square = float(read.row_weights @ read.loss.gradient(start.scores)[0] ** 2)
-        share = ALPHA_PER_CHANCE if self._solves_at_once() else ALPHA_PER_CHANCE_INDUCED
-        return float(share * np.sqrt(square / read.total_weight))
+        factor = ALPHA_PER_CHANCE if self._solves_at_once() else ALPHA_PER_CHANCE_INDUCED
+        return float(factor * np.sqrt(square / read.total_weight))
 
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
         return EpsilonInsensitiveScores(labels[0], self.epsilon_)
@@ -236,7 +216,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
         return np.hstack([1.0 - larger, larger]) if self._one_task else larger
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The mean share of right labels over all tasks; missing labels do not count."""
+        """The mean accuracy over all tasks; missing labels do not count."""
         tasks, predicted = as_tasks(y), as_tasks(self.predict(X))
         if tasks.shape != predicted.shape:
             raise ValueError(
@@ -286,7 +266,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
         return signs
 
     def _take_tasks(self, task_labels: list[npt.NDArray[Any]], one_task: bool) -> None:
-        """Remembers the two labels of each task, and whether answers have no columns."""
+        """Keep the two labels of each task, and whether predictions have no columns."""
         alike = all(np.array_equal(labels, task_labels[0]) for labels in task_labels)
         self.classes_ = task_labels[0] if alike else task_labels
         self.task_labels_, self._one_task = task_labels, one_task

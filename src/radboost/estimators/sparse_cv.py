@@ -6,6 +6,7 @@ import numbers
 import warnings
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_sample_weight, resolve_n_jobs
 from radboost.estimators._documents import described_like
 from radboost.estimators._linear import Read
-from radboost.estimators._naming import with_parameters_of_bases
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._sparse_fit import SparseBoost, check_alphas, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
@@ -24,7 +25,7 @@ from radboost.estimators.sparse import (
     SparseBoostRegressor,
 )
 from radboost.linear import InductionSettings, canonical_rows
-from radboost.linear.columns import Places
+from radboost.linear.columns import Indices
 from radboost.model_file import storable_estimator
 
 DEFAULT_FOLDS = 5
@@ -39,6 +40,7 @@ def _product(X: Any, weights: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ij,jk->ik", X[:, used], weights[used], optimize=False), dtype=np.float64)
 
 
+@with_constructor
 class ChoosesAlpha(SparseBoost):
     """Cross-validation of alpha: paths over the training parts of the folds, and their losses on the parts left out.
 
@@ -52,7 +54,7 @@ class ChoosesAlpha(SparseBoost):
         The smallest alpha as a fraction of alpha_max, the largest one.
     cv : int, splitter, list of splits or None
         A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
-        neither their order nor copies in place of weights matter; rows of weight zero are left out, and copies of a row
+        neither their order nor copies instead of weights matter; rows of weight zero are left out, and copies of a row
         are in one fold. There are fewer folds where no class has as many different rows. A splitter of scikit-learn's
         form, or a list of splits, is taken as it is: its folds may depend on the order of the rows.
     n_rounds : int
@@ -67,27 +69,20 @@ class ChoosesAlpha(SparseBoost):
         The mean loss, as in the objective, on the rows left out.
     """
 
-    _fixed_parameters = ("alpha", "family", "features_per_round", "totally_corrective")
+    alphas: Any = field(default=None, kw_only=False)
+    n_alphas: int = 30
+    eps: float = 1e-2
+    cv: Any = None
+    n_rounds: int = 1000
 
-    alphas_: FloatArray
-    validation_losses_: FloatArray
+    # Parameters of the estimators without CV that are fixed here.
+    alpha: float | str = field(default=0.01, init=False)
+    family: str = field(default="given", init=False)
+    features_per_round: int | None = field(default=None, init=False)
+    totally_corrective: bool = field(default=True, init=False)
 
-    @with_parameters_of_bases
-    def __init__(
-        self,
-        alphas: Any = None,
-        *,
-        n_alphas: int = 30,
-        eps: float = 1e-2,
-        cv: Any = None,
-        n_rounds: int = 1000,
-        **others: Any,
-    ) -> None:
-        super().__init__(n_rounds=n_rounds, **others)
-        self.alphas = alphas
-        self.n_alphas = n_alphas
-        self.eps = eps
-        self.cv = cv
+    alphas_: FloatArray = field(init=False)
+    validation_losses_: FloatArray = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Chooses alpha, then learns from all rows with it."""
@@ -116,14 +111,14 @@ class ChoosesAlpha(SparseBoost):
 
     def _folds_by_content(
         self, X: Any, labels: FloatArray, weights: FloatArray
-    ) -> tuple[Iterator[tuple[Places, Places]], tuple[Any, FloatArray, FloatArray]]:
+    ) -> tuple[Iterator[tuple[Indices, Indices]], tuple[Any, FloatArray, FloatArray]]:
         """Folds by the hash of rows, class after class, and the different rows; order and copies do not matter."""
         n_folds = DEFAULT_FOLDS if self.cv is None else check_integer("cv", self.cv, 2)
-        places, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
-        X = X.tocsr()[places] if sparse.issparse(X) else X[places]
-        labels = np.ascontiguousarray(labels[:, places])
+        indices, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
+        X = X.tocsr()[indices] if sparse.issparse(X) else X[indices]
+        labels = np.ascontiguousarray(labels[:, indices])
         has_one_class = self._has_classes() and len(getattr(self, "classes_", (0, 1))) == 1
-        n_different = len(places) // (2 if has_one_class else 1)  # of one class each stands there twice
+        n_different = len(indices) // (2 if has_one_class else 1)  # of one class each stands there twice
         if n_different < n_folds:
             raise ValueError(
                 f"cv={n_folds} needs as many different rows with a positive weight, and there are "
@@ -144,7 +139,7 @@ class ChoosesAlpha(SparseBoost):
                     stacklevel=4,
                 )
             n_folds = min(n_folds, int(counts.max()))
-        fold = np.arange(len(places)) % n_folds
+        fold = np.arange(len(indices)) % n_folds
         if self._has_classes():
             fold[np.argsort(labels[0], kind="stable")] = fold.copy()
         folds = ((np.flatnonzero(fold != part), np.flatnonzero(fold == part)) for part in range(n_folds))
@@ -153,18 +148,18 @@ class ChoosesAlpha(SparseBoost):
     def _has_classes(self) -> bool:
         return is_classifier(self) and not self._learns_tasks
 
-    def _given_folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Places, Places]]:
-        """Places among the rows with a positive weight; the splits are those of all rows."""
+    def _given_folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Indices, Indices]]:
+        """Indices among the rows with a positive weight; the splits are those of all rows."""
         from sklearn.model_selection import check_cv  # loads much that other fits do without
 
         rows = copy(self)._given(X, y)
         given = check_sample_weight(sample_weight, rows.n_rows)
         y, weights = rows.y, np.ones(rows.n_rows) if given is None else given
         stratify = y if is_classifier(self) and y.ndim == 1 else None
-        place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
+        index_of = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = check_cv(self.cv, stratify, classifier=stratify is not None)
         for train, test in folds.split(np.zeros((len(weights), 1)), stratify):
-            parts = place[train][place[train] >= 0], place[test][place[test] >= 0]
+            parts = index_of[train][index_of[train] >= 0], index_of[test][index_of[test] >= 0]
             if not all(map(len, parts)):
                 raise ValueError(
                     "A fold has no row with a positive weight to learn from or to test on. Use fewer folds, or shuffle "
@@ -177,8 +172,8 @@ class ChoosesAlpha(SparseBoost):
         X: Any,
         labels: FloatArray,
         weights: FloatArray,
-        train: Places,
-        test: Places,
+        train: Indices,
+        test: Indices,
         settings: InductionSettings,
         alphas: FloatArray,
     ) -> list[float]:
@@ -201,6 +196,7 @@ class ChoosesAlpha(SparseBoost):
 @storable_estimator
 @described_like(SparseBoostClassifier)
 @described_like(ChoosesAlpha)
+@with_constructor
 class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
     """SparseBoostClassifier with the alpha of the smallest loss in cross-validation; features are the columns of X."""
 
@@ -208,6 +204,7 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
 @storable_estimator
 @described_like(SparseBoostRegressor)
 @described_like(ChoosesAlpha)
+@with_constructor
 class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
     """SparseBoostRegressor with the alpha of the smallest loss in cross-validation; features are the columns of X."""
 
@@ -215,5 +212,6 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
 @storable_estimator
 @described_like(MultiTaskSparseBoostClassifier)
 @described_like(ChoosesAlpha)
+@with_constructor
 class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassifier):
     """MultiTaskSparseBoostClassifier with the alpha of the smallest loss in cross-validation of the columns of X."""

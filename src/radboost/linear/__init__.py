@@ -1,20 +1,20 @@
 """The linear problem of boosting with structural sparsity: columns, their prices, and solvers."""
 
 from radboost.linear.bounds import NEEDS, progress, solve_by_bounds
-from radboost.linear.columns import Columns, canonical_rows
+from radboost.linear.columns import DesignMatrix, canonical_rows
 from radboost.linear.induction import Induced, Induction, InductionSettings
 from radboost.linear.newton import solve_by_newton
-from radboost.linear.problem import Certificate, Point, Problem, Trail
+from radboost.linear.problem import Certificate, Point, SparseProblem, Trail
 
 __all__ = [
     "NEEDS",
     "Certificate",
-    "Columns",
+    "DesignMatrix",
     "Induced",
     "Induction",
     "InductionSettings",
     "Point",
-    "Problem",
+    "SparseProblem",
     "Trail",
     "canonical_rows",
     "progress",

@@ -1,4 +1,4 @@
-"""The updates of the paper as they stand: exact minima of its exponential and quadratic bounds."""
+"""Updates of the paper: exact minima of its exponential and quadratic bounds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost._validation import Need
-from radboost.linear.columns import Places
-from radboost.linear.problem import Point, Problem, Trail
+from radboost.linear.columns import Indices
+from radboost.linear.problem import Point, SparseProblem, Trail
 from radboost.penalties import ROW_PENALTIES
 
 # What the updates of the paper ask of loss and penalty.
@@ -37,7 +37,7 @@ FEW_COLUMNS = 256
 
 
 def solve_by_bounds(
-    problem: Problem,
+    problem: SparseProblem,
     point: Point,
     tolerance: float,
     n_rounds: int,
@@ -45,7 +45,7 @@ def solve_by_bounds(
     *,
     update: str,
     template: str | int = "auto",
-    columns: Places | None = None,
+    columns: Indices | None = None,
 ) -> Point:
     """Rounds until no termination condition is violated by more than `tolerance`; each touches every column once.
 
@@ -78,36 +78,31 @@ def solve_by_bounds(
     return point
 
 
-def _blocks(columns: Places, template: str | int) -> Iterator[Places]:
-    """The columns that one template holds: one, all, or so many of them."""
+def _blocks(columns: Indices, template: str | int) -> Iterator[Indices]:
+    """Blocks of columns, one per template: single columns, all of them, or so many at a time."""
     if template == "auto":
         template = "one" if len(columns) <= FEW_COLUMNS else "all"
     size = {"one": 1, "all": max(1, len(columns))}[template] if isinstance(template, str) else template
     yield from (columns[begin : begin + size] for begin in range(0, len(columns), size))
 
 
-def _templates(problem: Problem, block: Places) -> FloatArray:
-    """a_j of AdaBoost: one over the largest row sum of |x| in the block, half of that if multinomial (Figure 3).
-
-    A single column is a block of its own, and its row sum is its largest entry.
-    """
+def _templates(problem: SparseProblem, block: Indices) -> FloatArray:
+    """a_j of AdaBoost: one over the largest row sum of |x| in the block, half of that if multinomial (Figure 3)."""
     largest = problem.columns.row_sums(block).max(initial=0.0)
     return np.full(len(block), 1.0 / (problem.loss.budget * largest) if largest > 0.0 else 1.0)
 
 
-def _curvatures(problem: Problem, block: Places) -> FloatArray:
-    """1 / (4 a_j) of GradBoost, or 1 / (2 a_j) for multinomial losses: the second derivatives of its bounds.
-
-    The paper has a_j = 1 / (n sum of x_ij^2) for n columns at once. A row that has entries in c_i of them needs c_i in
-    place of n, by the inequality of Cauchy and Schwarz for that row, and for sparse rows that is much less.
-    """
+def _curvatures(problem: SparseProblem, block: Indices) -> FloatArray:
+    """1 / (4 a_j) of GradBoost, or 1 / (2 a_j) for multinomial losses: the second derivatives of its bounds."""
+    # The paper has a_j = 1 / (n sum of x_ij^2) for n columns at once. A row with entries in c_i of them needs only
+    # c_i instead of n, by the inequality of Cauchy and Schwarz, which for sparse rows is much less.
     bound = problem.loss.lipschitz
     assert bound is not None  # the estimators have checked that
     met = problem.row_weights if len(block) == 1 else problem.row_weights * problem.columns.row_counts(block)
     return np.asarray(bound * problem.columns.weighted_squares(block, np.ascontiguousarray(met[None])))
 
 
-def _correlations(problem: Problem, scores: FloatArray, columns: Places) -> tuple[FloatArray, FloatArray]:
+def _correlations(problem: SparseProblem, scores: FloatArray, columns: Indices) -> tuple[FloatArray, FloatArray]:
     """mu+ and mu- of Lemmas 1 and 5."""
     up, down = (np.ascontiguousarray(problem.row_weights * half) for half in problem.loss.halves(scores))
     total = problem.columns.correlate(columns, up + down, absolute=True)
@@ -115,21 +110,21 @@ def _correlations(problem: Problem, scores: FloatArray, columns: Places) -> tupl
     return np.maximum(total + difference, 0.0) / 2.0, np.maximum(total - difference, 0.0) / 2.0
 
 
-def _adaboost(problem: Problem, point: Point, block: Places, templates: FloatArray) -> FloatArray:
+def _adaboost(problem: SparseProblem, point: Point, block: Indices, templates: FloatArray) -> FloatArray:
     """Figures 1 and 3: equation (8) or Figure 2 on the correlations mu+ and mu-."""
     plus, minus = _correlations(problem, point.scores, block)
     return problem.penalty.exponential_update(plus, minus, point.weights[block], templates, problem.prices[block])
 
 
-def _gradboost(problem: Problem, point: Point, block: Places, curvatures: FloatArray) -> FloatArray:
+def _gradboost(problem: SparseProblem, point: Point, block: Indices, curvatures: FloatArray) -> FloatArray:
     """Figures 4 to 6: equations (25), (26) and (35) on the slopes."""
     slopes = problem.slopes(problem.residual(point.scores), block)
     curvatures = np.broadcast_to(curvatures, slopes.shape)
     return problem.penalty.update(curvatures, slopes - curvatures * point.weights[block], problem.prices[block])
 
 
-def _move_the_intercept(problem: Problem, point: Point, update: str) -> None:
-    """The same bounds for a column of ones that costs nothing."""
+def _move_the_intercept(problem: SparseProblem, point: Point, update: str) -> None:
+    """Move the intercept by the same bounds: it is a column of ones that costs nothing."""
     if update == "adaboost":
         up, down = (problem.row_weights * half for half in problem.loss.halves(point.scores))
         plus, minus = up.sum(axis=1), down.sum(axis=1)
@@ -144,10 +139,10 @@ def _move_the_intercept(problem: Problem, point: Point, update: str) -> None:
     point.scores += steps[:, None]
 
 
-def progress(problem: Problem, point: Point, columns: Places, update: str) -> FloatArray:
-    """By how much at least one step along each column alone lowers the objective: (36), (37), (38), or the solved row.
+def progress(problem: SparseProblem, point: Point, columns: Indices, update: str) -> FloatArray:
+    """Lower bound on the decrease of the objective by a step along each column: (36), (37), (38), or the solved row.
 
-    With the local curvature in place of a bound (`update="newton"`) it is what the quadratic model promises.
+    With the local curvature instead of a bound (`update="newton"`) it is the decrease of the quadratic model.
     """
     weights, prices = point.weights[columns], problem.prices[columns]
     paid = prices * problem.penalty.size(weights)
@@ -165,8 +160,8 @@ def progress(problem: Problem, point: Point, columns: Places, update: str) -> Fl
     else:
         bound = problem.loss.lipschitz
         assert bound is not None
-        line = np.ascontiguousarray(bound * problem.row_weights[None])
-        curvatures = np.broadcast_to(problem.columns.weighted_squares(columns, line), slopes.shape)
+        curvature = np.ascontiguousarray(bound * problem.row_weights[None])
+        curvatures = np.broadcast_to(problem.columns.weighted_squares(columns, curvature), slopes.shape)
     moved = problem.penalty.update(curvatures, slopes - curvatures * weights, prices)
     steps = moved - weights
     gains = -(0.5 * curvatures * steps**2 + slopes * steps).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Training rows as columns: in an order that depends on their content alone, centred and scaled."""
+"""Training rows as columns: in an order that depends on their content alone, centered and scaled."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from radboost.engine import (
     hash_dense_rows,
 )
 
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 BLOCK_CELLS = 2**20
-# A column whose spread is below these shares of its size is constant: the rest is rounding.
+# A column whose spread is below these fractions of its size is constant: the rest is rounding.
 CONSTANT_DENSE, CONSTANT_SPARSE = 1e-13, 1e-7
 
 
-def canonical_rows(X: Any, labels: FloatArray, weights: FloatArray, n_threads: int = 1) -> tuple[Places, FloatArray]:
-    """The places of the different rows in an order that does not depend on the given one, and their total weights.
+def canonical_rows(X: Any, labels: FloatArray, weights: FloatArray, n_threads: int = 1) -> tuple[Indices, FloatArray]:
+    """Indices of the different rows, in an order that does not depend on the given one, and their total weights.
 
-    Sums of floating-point numbers depend on the order of the terms: rows are sorted by a hash of their content, and
-    copies become one row, so that neither the order of the rows nor w copies in place of a weight w changes a bit.
-    `labels` has a line for each output.
+    Sums of floating-point numbers depend on the order of the terms. Rows are therefore sorted by a hash of their
+    content, and copies become one row. Neither the order of the rows nor w copies instead of a weight w change a bit.
+    `labels` has the shape (n_outputs, n_rows).
     """
     hashes = _hashes(X, n_threads) + hash_dense_rows(labels.T, X.shape[1], n_threads)
     order = np.argsort(hashes, kind="stable").astype(np.int64)
@@ -47,29 +47,29 @@ def canonical_rows(X: Any, labels: FloatArray, weights: FloatArray, n_threads: i
     order = np.lexsort((weights, hashes)).astype(np.int64)
     same = _row_comparison(X)
     leads = np.ones(len(order), dtype=bool)
-    for place in alike.tolist():
-        one, two = order[place], order[place + 1]
-        leads[place + 1] = not (np.array_equal(labels[:, one], labels[:, two], equal_nan=True) and same(one, two))
+    for index in alike.tolist():
+        one, two = order[index], order[index + 1]
+        leads[index + 1] = not (np.array_equal(labels[:, one], labels[:, two], equal_nan=True) and same(one, two))
     total: FloatArray = np.bincount(np.cumsum(leads) - 1, weights=weights[order]).astype(np.float64)
     return order[leads], total
 
 
 def _row_comparison(X: Any) -> Callable[[int, int], bool]:
-    """Whether two rows are the same; entries of sparse ones that are zero or out of order make a difference."""
+    """Function that compares two rows by index; stored zeros and another order of sparse entries count as different."""
     if not sparse.issparse(X):
         return lambda one, two: np.array_equal(X[one], X[two])
     rows = X.tocsr()
-    starts, places, values = rows.indptr, rows.indices, rows.data
+    starts, indices, values = rows.indptr, rows.indices, rows.data
 
     def same(one: int, two: int) -> bool:
         first, second = slice(starts[one], starts[one + 1]), slice(starts[two], starts[two + 1])
-        return np.array_equal(places[first], places[second]) and np.array_equal(values[first], values[second])
+        return np.array_equal(indices[first], indices[second]) and np.array_equal(values[first], values[second])
 
     return same
 
 
 def _hashes(X: Any, n_threads: int) -> npt.NDArray[np.uint64]:
-    """A number for each row that depends on its content alone."""
+    """Hash of each row, equal for equal rows; shape (n_rows,)."""
     if not sparse.issparse(X):
         return hash_dense_rows(X, 0, n_threads)
     by_column = X.format == "csc"
@@ -79,12 +79,12 @@ def _hashes(X: Any, n_threads: int) -> npt.NDArray[np.uint64]:
 
 
 def _parts(X: Any) -> tuple[Any, Any, Any]:
-    """Starts, places and values of a compressed matrix in the types that the native core knows."""
+    """Starts, indices and values of a compressed matrix in the types of the native core."""
     return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
 
 
 @dataclass(frozen=True)
-class Columns:
+class DesignMatrix:
     """A design matrix whose column j is (x_j - centre_j) * factor_j; sparse columns are not moved.
 
     Factors bring columns to a spread of 1, or with `scale=False` leave it as it is; those of constant columns are 0.
@@ -97,8 +97,8 @@ class Columns:
 
     @classmethod
     def of(
-        cls, X: Any, rows: Places, weights: FloatArray, *, intercept: bool, n_threads: int, scale: bool = True
-    ) -> Columns:
+        cls, X: Any, rows: Indices, weights: FloatArray, *, intercept: bool, n_threads: int, scale: bool = True
+    ) -> DesignMatrix:
         """The chosen rows of X; columns are brought to a spread of 1, and to a mean of 0 if there is an intercept."""
         if sparse.issparse(X):
             return cls._of_sparse(X, rows, weights, intercept, n_threads, scale)
@@ -109,30 +109,30 @@ class Columns:
     @classmethod
     def of_dense(
         cls, columns: FloatArray, weights: FloatArray, *, intercept: bool, n_threads: int, scale: bool = True
-    ) -> Columns:
-        """A line of `columns` for each column; they are centred in place."""
+    ) -> DesignMatrix:
+        """The matrix of `columns`, shape (n_columns, n_rows), which are centered in place."""
         centres, squares = centre_columns(columns, weights, intercept, n_threads)
         spread = np.sqrt(squares)
         _check_squares(
-            spread, lambda places: np.abs(columns[places]).max(axis=1) > CONSTANT_DENSE * np.abs(centres[places])
+            spread, lambda chosen: np.abs(columns[chosen]).max(axis=1) > CONSTANT_DENSE * np.abs(centres[chosen])
         )
         factors = _factors(spread, spread > CONSTANT_DENSE * np.abs(centres), scale)
         return cls(DenseColumns(columns, factors), centres, factors, n_threads)
 
     @classmethod
     def _of_sparse(
-        cls, X: Any, rows: Places, weights: FloatArray, intercept: bool, n_threads: int, scale: bool
-    ) -> Columns:
+        cls, X: Any, rows: Indices, weights: FloatArray, intercept: bool, n_threads: int, scale: bool
+    ) -> DesignMatrix:
         n_columns = X.shape[1]
         kind: Any = CompressedColumns32 if X.dtype == np.float32 else CompressedColumns
         compress: Any = compress_columns32 if X.dtype == np.float32 else compress_columns
-        starts, places, values = compress(*_parts(X.tocsr()), rows, n_columns, n_threads)
+        starts, indices, values = compress(*_parts(X.tocsr()), rows, n_columns, n_threads)
         factors = np.ones(n_columns)
-        native = kind(starts, places, values, len(rows), factors)
-        everything, line = np.arange(n_columns), np.ascontiguousarray(weights[None])
-        squares = native.weighted_squares(everything, line, n_threads)
-        means = native.correlate(everything, line, False, n_threads) if intercept else np.zeros(n_columns)
-        _check_squares(np.sqrt(squares), lambda places: native.largest_entries(places) > 0.0)
+        native = kind(starts, indices, values, len(rows), factors)
+        everything, of_rows = np.arange(n_columns), np.ascontiguousarray(weights[None])
+        squares = native.weighted_squares(everything, of_rows, n_threads)
+        means = native.correlate(everything, of_rows, False, n_threads) if intercept else np.zeros(n_columns)
+        _check_squares(np.sqrt(squares), lambda chosen: native.largest_entries(chosen) > 0.0)
         spread = np.sqrt(np.maximum(squares - means**2, 0.0))
         factors[:] = _factors(
             spread, spread > CONSTANT_SPARSE * np.sqrt(squares), scale
@@ -148,41 +148,44 @@ class Columns:
         return int(self.native.n_columns)
 
     @cached_property
-    def everything(self) -> Places:
-        """The places of all columns."""
+    def everything(self) -> Indices:
+        """Indices of all columns."""
         return np.arange(self.n_columns)
 
-    def correlate(self, columns: Places, lines: FloatArray, *, absolute: bool = False) -> FloatArray:
-        """For each column and each line the sum of their products, or of those of the absolute values."""
-        flat = self.native.correlate(columns, lines, absolute, self.n_threads)
-        return np.asarray(flat).reshape(len(columns), len(lines))
+    def correlate(self, columns: Indices, vectors: FloatArray, *, absolute: bool = False) -> FloatArray:
+        """Products of columns and vectors over the rows, or of the columns' absolute values.
 
-    def weighted_squares(self, columns: Places, lines: FloatArray) -> FloatArray:
-        """For each column and each line the sum of x^2 times the line."""
-        flat = self.native.weighted_squares(columns, lines, self.n_threads)
-        return np.asarray(flat).reshape(len(columns), len(lines))
+        `vectors` have the shape (n_vectors, n_rows), the result (n_columns, n_vectors).
+        """
+        flat = self.native.correlate(columns, vectors, absolute, self.n_threads)
+        return np.asarray(flat).reshape(len(columns), len(vectors))
 
-    def row_sums(self, columns: Places) -> FloatArray:
-        """For each row the sum of the absolute values of its entries in these columns."""
+    def weighted_squares(self, columns: Indices, vectors: FloatArray) -> FloatArray:
+        """Products of squared columns and vectors over the rows; shapes as in `correlate`."""
+        flat = self.native.weighted_squares(columns, vectors, self.n_threads)
+        return np.asarray(flat).reshape(len(columns), len(vectors))
+
+    def row_sums(self, columns: Indices) -> FloatArray:
+        """Sum of the absolute values of each row in these columns; shape (n_rows,)."""
         return np.asarray(self.native.row_totals(columns, False))
 
-    def row_counts(self, columns: Places) -> FloatArray:
-        """For each row the number of its entries in these columns that are not zero."""
+    def row_counts(self, columns: Indices) -> FloatArray:
+        """Number of nonzero entries of each row in these columns; shape (n_rows,)."""
         return np.asarray(self.native.row_totals(columns, True))
 
-    def largest(self, columns: Places) -> FloatArray:
+    def largest(self, columns: Indices) -> FloatArray:
         """The largest absolute value of each column."""
         return np.asarray(self.native.largest_entries(columns))
 
-    def scores(self, columns: Places, weights: FloatArray) -> FloatArray:
-        """What the columns add to the scores of each output."""
+    def scores(self, columns: Indices, weights: FloatArray) -> FloatArray:
+        """Scores that the columns add with these weights; shape (n_outputs, n_rows)."""
         scores = np.zeros((weights.shape[1], self.n_rows))
         self.native.add_columns(columns, np.ascontiguousarray(weights), scores, self.n_threads)
         return scores
 
 
 def matrix_times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
-    """A line of sums for each row of the matrix.
+    """Product of a matrix and a vector.
 
     Not by BLAS: OpenBLAS ends the process where it finds no memory for its buffers, instead of raising an error.
     """
@@ -190,7 +193,7 @@ def matrix_times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
 
 
 def in_range(columns: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which lines can be scaled: all values are finite, and their squares neither too large nor too small to add up."""
+    """Mask of the columns, given as rows, whose values are finite and whose squares stay in range when added up."""
     sizes = np.abs(columns).max(axis=1, initial=0.0)
     return np.asarray((sizes == 0.0) | ((sizes > 1e-150) & (sizes < 1e150)))
 
@@ -204,7 +207,7 @@ def check_known(unknown: npt.NDArray[np.bool_]) -> None:
         )
 
 
-def _check_squares(sizes: FloatArray, have_values: Callable[[Places], npt.NDArray[np.bool_]]) -> None:
+def _check_squares(sizes: FloatArray, have_values: Callable[[Indices], npt.NDArray[np.bool_]]) -> None:
     """Refuses columns whose squares leave the range of double precision, above or below."""
     check_known(np.isnan(sizes))
     gone = ~np.isfinite(sizes)

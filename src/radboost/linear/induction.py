@@ -15,9 +15,9 @@ from radboost.families.generators import Generator, Proposing, Training
 from radboost.families.kinds import OWN, by_kind
 from radboost.families.own import look_again, start_generator
 from radboost.linear.bounds import progress, solve_by_bounds
-from radboost.linear.columns import BLOCK_CELLS, Columns, Places, in_range, matrix_times
+from radboost.linear.columns import BLOCK_CELLS, DesignMatrix, Indices, in_range, matrix_times
 from radboost.linear.newton import newton_step, solve_by_newton
-from radboost.linear.problem import Certificate, Point, Problem, Trail
+from radboost.linear.problem import Certificate, Point, SparseProblem, Trail
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
 
@@ -30,7 +30,7 @@ KEPT_CELLS = 2**24
 
 @dataclass(frozen=True)
 class InductionSettings:
-    """What a fit asks for."""
+    """Parameters of a fit, checked."""
 
     penalty: RowPenalty
     alpha: float
@@ -45,20 +45,20 @@ class InductionSettings:
 
     @property
     def scales_columns(self) -> bool:
-        """Whether columns are brought to a spread of 1. A price for columns as they are is turned into one for columns
-        with a factor by the degree of the penalty; without a degree columns stay as they are.
-        """
+        """True if columns are scaled to a spread of 1; prices of raw columns need a penalty with a degree for that."""
         return self.standardize or self.penalty.degree is not None
 
-    def problem(self, columns: Columns, loss: ScoreLoss, row_weights: FloatArray, alpha: float) -> Problem:
+    def problem(self, columns: DesignMatrix, loss: ScoreLoss, row_weights: FloatArray, alpha: float) -> SparseProblem:
         """The objective over some columns, with a price for columns as they are or as scaled."""
         degree = 0 if self.standardize else self.penalty.degree or 0
-        return Problem(columns, loss, self.penalty, row_weights, alpha * columns.factors**degree, self.fit_intercept)
+        return SparseProblem(
+            columns, loss, self.penalty, row_weights, alpha * columns.factors**degree, self.fit_intercept
+        )
 
 
 @dataclass(frozen=True)
 class Induced:
-    """A model: hypotheses, a line of weights for each, an intercept for each output."""
+    """A model: hypotheses, their weights of shape (n_hypotheses, n_outputs), and an intercept for each output."""
 
     hypotheses: list[Any]
     weights: FloatArray
@@ -71,8 +71,8 @@ class Pool:
     """Candidates that are the same in every round, as one problem."""
 
     hypotheses: Sequence[Any]
-    problem: Problem
-    places: dict[Any, int]
+    problem: SparseProblem
+    indices: dict[Any, int]
 
 
 class Induction:
@@ -102,7 +102,7 @@ class Induction:
         for _ in range(self.settings.n_rounds):
             problem, point, entered = self._induce(problem, point)
             if not entered and self.inner.stop_reason != "n_rounds":
-                problem, point, entered, excess = self._look_again(problem, point)
+                problem, point, entered, excess = self._try_more(problem, point)
                 if not entered:
                     unhelpful = excess
                     break
@@ -119,13 +119,13 @@ class Induction:
         """Over all candidates, where they are the same in every round and kept; otherwise NaN."""
         if self.pool is None:
             return np.nan
-        problem, places = self.pool.problem, [self.pool.places[member] for member in self.members]
+        problem, indices = self.pool.problem, [self.pool.indices[member] for member in self.members]
         weights = np.zeros((problem.columns.n_columns, self.weights.shape[1]))
-        weights[places] = _scaled(self.weights, problem.columns.factors[places])
+        weights[indices] = _scaled(self.weights, problem.columns.factors[indices])
         return problem.certify(Point(weights, point.intercept, point.scores)).duality_gap
 
-    def _problem(self) -> tuple[Problem, Point]:
-        """The objective over the members, and where their weights are."""
+    def _problem(self) -> tuple[SparseProblem, Point]:
+        """The problem of the members, and the point of their weights."""
         problem = self._problem_of(self.values.copy())
         factors, centres = problem.columns.factors, problem.columns.centres
         scaled = _scaled(self.weights, factors)
@@ -139,12 +139,12 @@ class Induction:
         return problem, point
 
     def _pool(self) -> Pool | None:
-        """All candidates, if they are columns of X or their values can be kept."""
+        """The pool of all candidates; None unless they are columns of X or their values can be kept."""
         training, m = self.training, self.training.loss.n_rows
         hypotheses = list(dict.fromkeys(self.propose([], np.zeros((training.loss.n_outputs, m)))))
         if hypotheses == [Column(feature) for feature in range(training.X.shape[1])]:
             intercept, everywhere = self.settings.fit_intercept, np.arange(m)
-            columns = Columns.of(
+            columns = DesignMatrix.of(
                 training.X,
                 everywhere,
                 training.row_weights,
@@ -157,12 +157,12 @@ class Induction:
             problem = self._problem_of(self._evaluated(hypotheses))
         else:
             return None
-        return Pool(hypotheses, problem, {hypothesis: place for place, hypothesis in enumerate(hypotheses)})
+        return Pool(hypotheses, problem, {hypothesis: index for index, hypothesis in enumerate(hypotheses)})
 
-    def _problem_of(self, values: FloatArray) -> Problem:
+    def _problem_of(self, values: FloatArray) -> SparseProblem:
         training, intercept = self.training, self.settings.fit_intercept
         return self._problem_over(
-            Columns.of_dense(
+            DesignMatrix.of_dense(
                 values,
                 training.row_weights,
                 intercept=intercept,
@@ -171,11 +171,11 @@ class Induction:
             )
         )
 
-    def _problem_over(self, columns: Columns) -> Problem:
+    def _problem_over(self, columns: DesignMatrix) -> SparseProblem:
         training = self.training
         return self.settings.problem(columns, self.loss, training.row_weights, self.settings.alpha)
 
-    def _candidates(self, problem: Problem, point: Point) -> list[Any]:
+    def _candidates(self, problem: SparseProblem, point: Point) -> list[Any]:
         present = set(self.members)
         proposed = self.propose(self.members, problem.residual(point.scores))
         return [hypothesis for hypothesis in dict.fromkeys(proposed) if hypothesis not in present]
@@ -184,7 +184,7 @@ class Induction:
         return max(1, BLOCK_CELLS // max(1, self.training.loss.n_rows))
 
     def _evaluate(self, hypotheses: Sequence[Any]) -> FloatArray:
-        """A line for each. Most candidates of a round were there in the round before, and are not worked out again."""
+        """Values of hypotheses on the rows, shape (n_hypotheses, n_rows); those of the last round are kept."""
         m = self.training.loss.n_rows
         fresh = [hypothesis for hypothesis in hypotheses if hypothesis not in self.seen]
         if (len(self.seen) + len(fresh)) * m > KEPT_CELLS:
@@ -197,25 +197,25 @@ class Induction:
         if not hypotheses:
             return np.zeros((0, self.training.loss.n_rows))
         values = np.empty((len(hypotheses), self.training.loss.n_rows))
-        for kind, places in by_kind(hypotheses).items():
-            alike = [hypotheses[place] for place in places]
-            found = kind.values(alike, self.training.X)
-            if found.shape != (len(places), values.shape[1]) or not (kind.overflows or np.isfinite(found).all()):
+        for kind, indices in by_kind(hypotheses).items():
+            alike = [hypotheses[index] for index in indices]
+            given = kind.values(alike, self.training.X)
+            if given.shape != (len(indices), values.shape[1]) or not (kind.overflows or np.isfinite(given).all()):
                 raise ValueError(
                     "A hypothesis must return one finite number for each row; one of "
                     f"{', '.join(type(hypothesis).__name__ for hypothesis in alike[:3])} did not."
                 )
-            if kind is OWN and not in_range(found).all():
-                wrong = alike[int(np.argmin(in_range(found)))]
+            if kind is OWN and not in_range(given).all():
+                wrong = alike[int(np.argmin(in_range(given)))]
                 raise ValueError(
                     f"The values of {type(wrong).__name__} leave the range of numbers when they are squared: values "
                     "must lie between 1e-150 and 1e150 in size. Rescale them."
                 )
-            values[places] = found
+            values[indices] = given
         return values
 
-    def _induce(self, problem: Problem, point: Point) -> tuple[Problem, Point, list[int]]:
-        """Lets the candidates with the best progress bounds enter; the places of those that did."""
+    def _induce(self, problem: SparseProblem, point: Point) -> tuple[SparseProblem, Point, list[int]]:
+        """Add the candidates with the best progress bounds; returns the indices of the members to weigh."""
         settings = self.settings
         candidates, gain, excess = self._scored(problem, point)
         helpful = np.flatnonzero(excess > settings.tolerance)
@@ -226,11 +226,13 @@ class Induction:
             entering, again = self._beside_members(problem, point, ranked, gain)
         if not len(entering) and not again:
             return problem, point, []
-        problem, point, entered = self._enter(problem, point, [candidates[place] for place in entering])
+        problem, point, entered = self._enter(problem, point, [candidates[index] for index in entering])
         return problem, point, [*again, *entered]
 
-    def _enter(self, problem: Problem, point: Point, chosen: Sequence[Any]) -> tuple[Problem, Point, list[int]]:
-        """New members with zero weights, and their places."""
+    def _enter(
+        self, problem: SparseProblem, point: Point, chosen: Sequence[Any]
+    ) -> tuple[SparseProblem, Point, list[int]]:
+        """Add members with zero weights; returns their indices."""
         n_before = len(self.members)
         if chosen:
             self.members = [*self.members, *chosen]
@@ -240,35 +242,32 @@ class Induction:
             problem, point = self._problem()
         return problem, point, list(range(n_before, len(self.members)))
 
-    def _look_again(self, problem: Problem, point: Point) -> tuple[Problem, Point, list[int], float]:
-        """Before the end: what the generator proposes only where nothing else helps.
-
-        The best of it enters. Otherwise the reason for the end is noted, and the largest violation is the last result.
-        """
-        look = look_again(self.generator, self.training, problem.residual(point.scores))
+    def _try_more(self, problem: SparseProblem, point: Point) -> tuple[SparseProblem, Point, list[int], float]:
+        """Add the best of what the generator proposes only before the end; returns also the largest violation."""
+        more = look_again(self.generator, self.training, problem.residual(point.scores))
         present, worst = set(self.members), 0.0
         best, gains = list[Any](), np.zeros(0)
-        for block in _batches((one for one in look.hypotheses if one not in present), self._block_size()):
+        for block in _batches((one for one in more.hypotheses if one not in present), self._block_size()):
             values = self._evaluated(block)
             usable = np.flatnonzero(in_range(values))
             gain, excess = self._score(self._problem_of(values[usable]), point)
             worst = max(worst, float(excess.max(initial=0.0)))
             helpful = np.flatnonzero(excess > self.settings.tolerance)
-            best += [block[place] for place in usable[helpful]]
+            best += [block[index] for index in usable[helpful]]
             gains = np.concatenate([gains, gain[helpful]])
             order = np.argsort(-gains, kind="stable")[: self.most]
-            best, gains = [best[place] for place in order], gains[order]
+            best, gains = [best[index] for index in order], gains[order]
         problem, point, entered = self._enter(problem, point, best)
         if not entered:
-            reason, among = self.inner.stop_reason, look.proposed
+            reason, among = self.inner.stop_reason, more.proposed
             self.trail.stop_reason = f"optimal among {among}" if reason == "optimal" and among else reason
         return problem, point, entered, worst
 
-    def _scored(self, problem: Problem, point: Point) -> tuple[Sequence[Any], FloatArray, FloatArray]:
-        """Candidates, the progress bound of each, and by how much it violates the termination condition."""
+    def _scored(self, problem: SparseProblem, point: Point) -> tuple[Sequence[Any], FloatArray, FloatArray]:
+        """Candidates, their progress bounds, and their violations of the termination condition."""
         if self.pool is not None:
             gain, excess = self._score(self.pool.problem, point)
-            inside = [self.pool.places[member] for member in self.members]
+            inside = [self.pool.indices[member] for member in self.members]
             gain[inside] = excess[inside] = 0.0
             return self.pool.hypotheses, gain, excess
         candidates = self._candidates(problem, point)
@@ -282,15 +281,15 @@ class Induction:
             excesses.append(excess)
         return candidates, np.concatenate(gains), np.concatenate(excesses)
 
-    def _score(self, problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
+    def _score(self, problem: SparseProblem, point: Point) -> tuple[FloatArray, FloatArray]:
         empty = Point(np.zeros((problem.columns.n_columns, problem.loss.n_outputs)), point.intercept, point.scores)
         slopes = problem.slopes(problem.residual(point.scores), problem.everything)
         excess = problem.penalty.violation(empty.weights, slopes, problem.prices)
         return progress(problem, empty, problem.everything, self.settings.update), excess
 
     def _beside_members(
-        self, problem: Problem, point: Point, ranked: Places, gain: FloatArray
-    ) -> tuple[Places, list[int]]:
+        self, problem: SparseProblem, point: Point, ranked: Indices, gain: FloatArray
+    ) -> tuple[Indices, list[int]]:
         """Sequential boosting: a step along a member may promise more than any candidate."""
         old = progress(problem, point, problem.everything, self.settings.update)
         new = gain[ranked]
@@ -298,7 +297,7 @@ class Induction:
         order = order[np.concatenate([old, new])[order] > 1e-15]
         return ranked[order[order >= len(old)] - len(old)], order[order < len(old)].tolist()
 
-    def _weigh(self, problem: Problem, point: Point, entered: list[int]) -> Point:
+    def _weigh(self, problem: SparseProblem, point: Point, entered: list[int]) -> Point:
         """The weights to tolerance (totally corrective), or one step along those that were chosen."""
         settings = self.settings
         self.inner = inner = Trail() if settings.totally_corrective else Trail(stop_reason="optimal")
@@ -314,8 +313,8 @@ class Induction:
         newton_step(problem, point, columns)
         return point
 
-    def _prune(self, problem: Problem, point: Point) -> tuple[Problem, Point]:
-        """Members without a weight leave; they may come back as candidates."""
+    def _prune(self, problem: SparseProblem, point: Point) -> tuple[SparseProblem, Point]:
+        """Remove members without a weight; they may come back as candidates."""
         factors, centres = problem.columns.factors, problem.columns.centres
         weights = point.weights * factors[:, None]
         self.intercept = point.intercept - matrix_times(weights.T, centres)

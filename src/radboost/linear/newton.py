@@ -1,8 +1,8 @@
-"""The fast way to the optimum: working sets chosen by the termination rule, and Newton's method within them.
+"""Newton's method on working sets that the termination rule chooses, which is faster than the bounds of the paper.
 
-The bounds of the paper hold for the worst curvature that a loss can have. Here the loss is replaced by its quadratic
-model at the current scores, descent along columns minimises the model plus the penalty, and a line search makes sure
-that the objective falls. Columns that have nothing to add by the condition of section 8 are not looked at meanwhile.
+Those hold for the worst curvature that a loss can have. Here the loss is replaced by its quadratic model at the current
+scores. Descent along columns minimizes the model plus the penalty, and a line search makes sure that the objective
+falls. Columns that have nothing to add by the condition of section 8 are left out meanwhile.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.linear.columns import Places
-from radboost.linear.problem import Point, Problem, Trail
+from radboost.linear.columns import Indices
+from radboost.linear.problem import Point, SparseProblem, Trail
 
 SMALLEST_WORKING_SET = 64
-# The model is minimised to this share of the violation at its start, a working set to this share of that outside.
-MODEL_SHARE, SET_SHARE = 0.1, 0.3
+# The model is minimized to this fraction of the violation at its start, a working set to this one of that outside.
+MODEL_FRACTION, SET_FRACTION = 0.1, 0.3
 MOST_PASSES = 300
 ENOUGH_DECREASE = 1e-4
 SHORTEST_STEP = 1e-10
 ROUNDING = 1e-14
-# Weights below this share of the largest one are what rounding left of a zero.
+# Weights below this fraction of the largest one are what rounding left of a zero.
 DUST = 1e-13
 
 
-def solve_by_newton(problem: Problem, point: Point, tolerance: float, n_rounds: int, trail: Trail) -> Point:
+def solve_by_newton(problem: SparseProblem, point: Point, tolerance: float, n_rounds: int, trail: Trail) -> Point:
     """Steps until no termination condition is violated by more than `tolerance`; each is one Newton step."""
     newton = Newton(problem, point, problem.objective(point))
     size = SMALLEST_WORKING_SET
@@ -41,7 +41,7 @@ def solve_by_newton(problem: Problem, point: Point, tolerance: float, n_rounds: 
         used = point.used
         size = max(size, 2 * len(used))
         working = _working_set(violations, used, size)
-        if not newton.solve_on(working, max(0.5 * tolerance, SET_SHARE * worst), n_rounds, trail):
+        if not newton.solve_on(working, max(0.5 * tolerance, SET_FRACTION * worst), n_rounds, trail):
             trail.stop_reason = "precision"
             break
         size *= 2
@@ -50,8 +50,8 @@ def solve_by_newton(problem: Problem, point: Point, tolerance: float, n_rounds: 
     return point
 
 
-def _sweep(problem: Problem, point: Point) -> None:
-    """Takes out columns whose weights are rounding: a duplicate of another one, for example."""
+def _sweep(problem: SparseProblem, point: Point) -> None:
+    """Remove columns whose weights are rounding: a duplicate of another one, for example."""
     sizes = np.abs(point.weights).max(axis=1, initial=0.0)
     dust = np.flatnonzero((sizes > 0.0) & (sizes <= DUST * sizes.max(initial=0.0)))
     if len(dust):
@@ -59,21 +59,21 @@ def _sweep(problem: Problem, point: Point) -> None:
         point.weights[dust] = 0.0
 
 
-def newton_step(problem: Problem, point: Point, columns: Places) -> bool:
-    """One step along some columns and the intercept, in place; whether it lowered the objective."""
+def newton_step(problem: SparseProblem, point: Point, columns: Indices) -> bool:
+    """Take one step along some columns and the intercept, in place; True if it lowered the objective."""
     others = np.setdiff1d(point.used, columns)
     elsewhere = problem.price_of(others, point.weights[others])
     newton = Newton(problem, point, problem.objective(point) - elsewhere)
     return newton.solve_on(columns, 0.0, 1, Trail())
 
 
-def _worst(problem: Problem, violations: FloatArray, residual: FloatArray) -> float:
+def _worst(problem: SparseProblem, violations: FloatArray, residual: FloatArray) -> float:
     worst = float(violations.max(initial=0.0))
     return max(worst, float(np.abs(residual.sum(axis=1)).max())) if problem.fit_intercept else worst
 
 
-def _working_set(violations: FloatArray, used: Places, size: int) -> Places:
-    """What is in the model, and the columns outside that violate their condition most."""
+def _working_set(violations: FloatArray, used: Indices, size: int) -> Indices:
+    """Columns in the model, and those outside that violate their condition most; ascending."""
     outside = violations.copy()
     outside[used] = 0.0
     helpful = np.flatnonzero(outside)
@@ -87,14 +87,14 @@ def _working_set(violations: FloatArray, used: Places, size: int) -> Places:
 class Newton:
     """Newton's method at a point, which it moves. Weights outside a working set are not paid for in `objective`."""
 
-    problem: Problem
+    problem: SparseProblem
     point: Point
     objective: float
     passes: int = 0  # of the last descent: the next one will be much like it
     blind: bool = False  # whether the last step was too short to be seen in the objective
 
-    def solve_on(self, working: Places, goal: float, n_rounds: int, trail: Trail) -> bool:
-        """Steps on a working set until it violates no condition by more than `goal`; whether any of them helped."""
+    def solve_on(self, working: Indices, goal: float, n_rounds: int, trail: Trail) -> bool:
+        """Step on a working set until no condition is violated by more than `goal`; True if a step helped."""
         problem, point, helped, before = self.problem, self.point, False, np.inf
         while len(trail.objective) < n_rounds:
             residual = problem.residual(point.scores)
@@ -104,18 +104,18 @@ class Newton:
             helped = helped or inside <= 0.5 * before < np.inf
             if (helped and inside <= goal) or (self.blind and inside > 0.5 * before):
                 break
-            # A step that the model was not minimised well enough for gets a second chance.
-            if not any(self.step(working, residual, slopes, share * inside) for share in (MODEL_SHARE, 1e-6)):
+            # A step that the model was not minimized well enough for gets a second chance.
+            if not any(self.step(working, residual, slopes, fraction * inside) for fraction in (MODEL_FRACTION, 1e-6)):
                 break
             helped, before = helped or not self.blind, inside
             trail.note(self.objective, int(np.count_nonzero(point.weights[working].any(axis=1))))
         return helped
 
-    def step(self, working: Places, residual: FloatArray, slopes: FloatArray, tolerance: float) -> bool:
-        """One step along the minimum of the model, halved until the objective falls enough; whether it was taken.
+    def step(self, working: Indices, residual: FloatArray, slopes: FloatArray, tolerance: float) -> bool:
+        """Step towards the minimum of the model, halved until the objective falls enough; True if it was taken.
 
-        Near the optimum the objective falls by less than it is rounded by. Such a step is taken blindly, and judged by
-        what it does to the violation.
+        Near the optimum the objective falls by less than its rounding. Such a step is taken unchecked, and its effect
+        on the violation decides.
         """
         problem, point = self.problem, self.point
         old = point.weights[working]
@@ -124,22 +124,22 @@ class Newton:
         expected = float((slopes * steps).sum() + residual.sum(axis=1) @ shift)
         expected += problem.price_of(working, weights) - problem.price_of(working, old)
         self.blind = abs(expected) <= ROUNDING * max(1.0, abs(self.objective))
-        share = 1.0
-        while (expected < 0.0 or self.blind) and share > SHORTEST_STEP:
-            tried = weights if share == 1.0 else old + share * steps
-            scores = point.scores + share * direction
+        fraction = 1.0
+        while (expected < 0.0 or self.blind) and fraction > SHORTEST_STEP:
+            tried = weights if fraction == 1.0 else old + fraction * steps
+            scores = point.scores + fraction * direction
             value = problem.mean_loss(scores) + problem.price_of(working, tried)
-            if self.blind or value < min(self.objective, self.objective + ENOUGH_DECREASE * share * expected):
+            if self.blind or value < min(self.objective, self.objective + ENOUGH_DECREASE * fraction * expected):
                 point.weights[working], point.scores, self.objective = tried, scores, value
-                point.intercept = point.intercept + share * shift
+                point.intercept = point.intercept + fraction * shift
                 return bool(steps.any() or shift.any())
-            share *= 0.5
+            fraction *= 0.5
         return False
 
     def _minimum_of_the_model(
-        self, working: Places, residual: FloatArray, tolerance: float
+        self, working: Indices, residual: FloatArray, tolerance: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weights and intercept that minimise the quadratic model plus the penalty, and the way there in scores."""
+        """Weights and intercept that minimize the quadratic model plus the penalty, and the way there in scores."""
         problem, point, coupled = self.problem, self.point, self.problem.loss.coupled
         diagonal = problem.diagonal(point.scores)
         weights, intercept = point.weights[working], point.intercept.copy()

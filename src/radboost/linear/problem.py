@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.linear.columns import Columns, Places, matrix_times
+from radboost.linear.columns import DesignMatrix, Indices, matrix_times
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
 
 INTERCEPT_STEPS, BRACKET_STEPS = 50, 200
-# A duality gap is a difference of two sums, known up to this share of their terms.
+# A duality gap is a difference of two sums, known up to this fraction of their terms.
 GAP_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
 class Point:
-    """Weights with a line for each column, one intercept per output, and the scores that both give.
+    """Weights of shape (n_columns, n_outputs), one intercept per output, and the scores that both give.
 
     A solver that has just computed the slopes of all columns may keep them in `slopes`. They belong to these scores:
     setting other ones (`point.scores = ...`, `point.scores += ...`) makes them None.
@@ -33,7 +33,7 @@ class Point:
 
     @property
     def scores(self) -> FloatArray:
-        """A line for each output."""
+        """Scores of the rows; shape (n_outputs, n_rows)."""
         return self._scores
 
     @scores.setter
@@ -45,26 +45,26 @@ class Point:
         return Point(self.weights.copy(), self.intercept.copy(), self.scores.copy())
 
     @property
-    def used(self) -> Places:
+    def used(self) -> Indices:
         """The columns with a weight."""
         return np.flatnonzero(self.weights.any(axis=1))
 
 
 @dataclass
 class Trail:
-    """What happened, step by step."""
+    """Record of the steps of a solver."""
 
     objective: list[float] = field(default_factory=list)
     n_features: list[int] = field(default_factory=list)
     stop_reason: str = "n_rounds"
     # Called after every step with the objective and the number of features.
-    watch: Callable[[float, int], None] | None = None
+    callback: Callable[[float, int], None] | None = None
 
     def note(self, objective: float, n_features: int) -> None:
         self.objective.append(objective)
         self.n_features.append(n_features)
-        if self.watch is not None:
-            self.watch(objective, n_features)
+        if self.callback is not None:
+            self.callback(objective, n_features)
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,14 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Problem:
+class SparseProblem:
     """(1/m) sum of loss_i(W^T x_i + b) + sum over j of price_j size(w_j).
 
-    Boosting with Structural Sparsity, equations (2) to (4), with a mean in place of the sum: alpha is the paper's
+    Boosting with Structural Sparsity, equations (2) to (4), with a mean instead of the sum: alpha is the paper's
     lambda divided by the number of rows. `row_weights` sum to 1.
     """
 
-    columns: Columns
+    columns: DesignMatrix
     loss: ScoreLoss
     penalty: RowPenalty
     row_weights: FloatArray
@@ -91,7 +91,7 @@ class Problem:
     fit_intercept: bool = True
 
     @property
-    def everything(self) -> Places:
+    def everything(self) -> Indices:
         return self.columns.everything
 
     def start(self) -> Point:
@@ -108,10 +108,8 @@ class Problem:
             point.intercept, point.scores = point.intercept + shift, point.scores + shift[:, None]
 
     def _shift_of_classes(self, point: Point) -> FloatArray:
-        """Steps that bring the mean probability of each class to its share of the rows, halved until the loss falls.
-
-        Exact where all rows have the same scores.
-        """
+        """Shift that brings the mean probability of each class to its fraction of the rows."""
+        # A step is exact where all rows have the same scores; it is halved until the loss falls.
         shift, scores, value = np.zeros(self.loss.n_outputs), point.scores, self.mean_loss(point.scores)
         for _ in range(INTERCEPT_STEPS):
             slopes = self.residual(scores).sum(axis=1)
@@ -120,24 +118,22 @@ class Problem:
             decrement = float(-slopes @ step)
             if decrement <= 1e-15 * max(1.0, abs(value)):  # too short a step to be seen in the loss
                 return np.asarray(shift + step)
-            share = 1.0
-            while share > 1e-6:
-                moved = scores + share * step[:, None]
+            fraction = 1.0
+            while fraction > 1e-6:
+                moved = scores + fraction * step[:, None]
                 moved_value = self.mean_loss(moved)
-                if moved_value <= value - 1e-4 * share * decrement:
+                if moved_value <= value - 1e-4 * fraction * decrement:
                     break
-                share *= 0.5
+                fraction *= 0.5
             else:
                 return shift
-            shift, scores, value = shift + share * step, moved, moved_value
+            shift, scores, value = shift + fraction * step, moved, moved_value
         return shift
 
     def _shift_of_outputs(self, point: Point) -> FloatArray:
-        """The root of the slope along each output, by Newton's steps within a bracket that only closes.
-
-        The slope rises with the shift. A step outside of the bracket gives way to the middle; while one side is open,
-        steps are at most four times as long as the last one, however straight the loss is.
-        """
+        """The root of the slope along each output, by Newton's steps within a bracket that only closes."""
+        # The slope rises with the shift. Steps that leave the bracket are replaced by its middle. While one side is
+        # open, they are at most four times as long as the last one: the loss may be straight.
         k = self.loss.n_outputs
         shift, low, high, longest = np.zeros(k), np.full(k, -np.inf), np.full(k, np.inf), np.ones(k)
         for _ in range(BRACKET_STEPS):
@@ -161,7 +157,7 @@ class Problem:
     def objective(self, point: Point) -> float:
         return self.mean_loss(point.scores) + self.price_of(point.used, point.weights[point.used])
 
-    def price_of(self, columns: Places, weights: FloatArray) -> float:
+    def price_of(self, columns: Indices, weights: FloatArray) -> float:
         return float(self.prices[columns] @ self.penalty.size(weights)) if len(columns) else 0.0
 
     def residual(self, scores: FloatArray) -> FloatArray:
@@ -171,15 +167,15 @@ class Problem:
     def diagonal(self, scores: FloatArray) -> FloatArray:
         """A diagonal matrix above the Hessian by the scores of each row.
 
-        Of a coupled loss twice the diagonal: diag(p) - p p^T has p_r (1 - p_r) on the diagonal and rows that sum to
-        zero, so that Gershgorin's theorem leaves 2 diag(p (1 - p)) above it.
+        For a coupled loss twice the diagonal. The matrix diag(p) - p p^T has p_r (1 - p_r) on the diagonal, and its
+        rows sum to zero. By Gershgorin's theorem 2 diag(p (1 - p)) lies above it.
         """
         curvature = self.loss.safe_curvature(scores)
         if self.loss.coupled:
             curvature = 2.0 * curvature * (1.0 - curvature)
         return np.ascontiguousarray(self.row_weights * curvature)
 
-    def slopes(self, residual: FloatArray, columns: Places) -> FloatArray:
+    def slopes(self, residual: FloatArray, columns: Indices) -> FloatArray:
         """The derivatives of the mean loss by the weights: mu- minus mu+."""
         return self.columns.correlate(columns, residual)
 
@@ -193,22 +189,20 @@ class Problem:
         return Certificate(violation, self._duality_gap(point))
 
     def _duality_gap(self, point: Point) -> float:
-        """The objective at this point minus a dual one, plus what rounding may hide of the difference.
-
-        The dual is -(1/m) sum of loss_i*(u_i), less the conjugate of the penalty at X^T u, over all u whose outputs sum
-        to zero if there is an intercept. The slopes of the loss at the best intercept nearly do, `balanced` ones do; a
-        share of at most 1 brings them to where the conjugate of the penalty is finite.
-        """
+        """The objective at this point minus a dual one, plus what rounding may hide of the difference."""
+        # The dual is -(1/m) sum of loss_i*(u_i), less the conjugate of the penalty at X^T u. With an intercept the
+        # outputs of u sum to zero: the slopes at the best intercept nearly do, `balanced` ones do. A factor of at most
+        # 1 brings them to where the conjugate of the penalty is finite.
         fitted = point.copy()
         self.fit_the_intercept(fitted)
         slopes = self.loss.gradient(fitted.scores)
         if self.fit_intercept:
             slopes = self.loss.balanced(slopes, self.row_weights)
         by_column = self.slopes(np.ascontiguousarray(self.row_weights * slopes), self.everything)
-        share = self.penalty.share_within(by_column, self.prices)
-        losses, conjugates = self.loss.value(point.scores), self.loss.conjugate(share * slopes)
+        factor = self.penalty.share_within(by_column, self.prices)
+        losses, conjugates = self.loss.value(point.scores), self.loss.conjugate(factor * slopes)
         prices = [self.price_of(point.used, point.weights[point.used])]
-        prices.append(self.penalty.conjugate(share * by_column, self.prices))
+        prices.append(self.penalty.conjugate(factor * by_column, self.prices))
         gap = float(self.row_weights @ (losses + conjugates)) + sum(prices)
         size = float(self.row_weights @ (np.abs(losses) + np.abs(conjugates))) + sum(map(abs, prices))
         return max(gap, 0.0) + GAP_ROUNDING * size

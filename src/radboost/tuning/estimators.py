@@ -29,6 +29,7 @@ class DeepBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
 
     objective_ = of_best("objective_")
     chosen_ = of_best("chosen_")
+    predict_proba = by_best(DeepBoostClassifier.predict_proba)
 
 
 @storable_estimator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin
@@ -15,6 +16,7 @@ from radboost.boosting.classic_watch import ClassicWatch
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.estimators._documents import described_like
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families.raw_rows import RawRows
 from radboost.rows.prepare import PreparedRows
@@ -23,6 +25,7 @@ from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 INSTEAD = {"max_leaves": "It is a parameter here: max_leaves=... ."}
 
 
+@with_constructor
 class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     """Base of the estimators that are here to compare with.
 
@@ -57,30 +60,18 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
     """
 
-    _takes_offset: ClassVar[bool] = False
+    max_leaves: int | str = field(init=False)
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    early_stopping: bool | int | EarlyStopping = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    warm_start: bool = False
+    tree_options: TreeOptions | None = None
 
-    max_leaves: int | str
+    _takes_offset: ClassVar[bool] = False
     _watch: ClassVar[type[ClassicWatch]]
     _tree_options_read = ("max_bins",)
-
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.tree_options = tree_options
 
     @described_like(BoostingEstimator.fit)
     def fit(  # type: ignore[override]  # without offsets

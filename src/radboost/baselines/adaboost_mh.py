@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,14 @@ from radboost.boosting.classic_watch import AdaBoostMHWatch
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
-from radboost.estimators._naming import with_parameters_of_bases
+from radboost.estimators._naming import with_constructor
 from radboost.export.parts import ExportedAnswer, Rule, ScoreSum, sum_of_trees
 from radboost.model_file import storable_estimator
 
 
 @storable_estimator
 @described_like(Baseline)
+@with_constructor
 class AdaBoostMHClassifier(Baseline):
     """AdaBoost on the question of each class whether it is the right one, one tree per class and round.
 
@@ -57,13 +59,10 @@ class AdaBoostMHClassifier(Baseline):
     True
     """
 
-    _watch = AdaBoostMHWatch
+    n_rounds: int = field(default=100, kw_only=False)
+    max_leaves: int = 12
 
-    @with_parameters_of_bases
-    def __init__(self, n_rounds: int = 100, *, max_leaves: int = 12, **others: Any) -> None:
-        super().__init__(**others)
-        self.n_rounds = n_rounds
-        self.max_leaves = max_leaves
+    _watch = AdaBoostMHWatch
 
     @of_one_fit
     def decision_function(self, X: Any, offset: Any = None) -> FloatArray:

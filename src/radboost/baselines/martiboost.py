@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from radboost.boosting.martiboost import MartingaleLayers
 from radboost.estimators._checkpoints import trace_of
 from radboost.estimators._documents import described_like
 from radboost.estimators._learning import FitPlan, Outline
-from radboost.estimators._naming import with_parameters_of_bases
+from radboost.estimators._naming import with_constructor
 from radboost.explain.text import layered_text
 from radboost.model_file import storable_estimator
 from radboost.rows.prepare import CheckedRows, PreparedRows
@@ -26,6 +27,7 @@ from radboost.trees import Tree
 
 @storable_estimator
 @described_like(Baseline)
+@with_constructor
 class MartiBoostClassifier(Baseline):
     """Martingale boosting: a grid of trees through which a row takes a random path (Soft-max boosting, section 5.5.1).
 
@@ -71,15 +73,12 @@ class MartiBoostClassifier(Baseline):
     """
 
     _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
-    ensemble_: BranchingProgram  # type: ignore[assignment]
+    ensemble_: BranchingProgram = field(init=False)  # type: ignore[assignment]
+
+    n_rounds: int = field(default=101, kw_only=False)
+    max_leaves: int = 2
 
     _watch = MartingaleWatch
-
-    @with_parameters_of_bases
-    def __init__(self, n_rounds: int = 101, *, max_leaves: int = 2, **others: Any) -> None:
-        super().__init__(**others)
-        self.n_rounds = n_rounds
-        self.max_leaves = max_leaves
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1, 2000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
 
 import numpy as np
 from scipy.special import softmax
@@ -16,13 +16,14 @@ from radboost.boosting.classic_watch import SAMMEWatch
 from radboost.boosting.samme import SAMME
 from radboost.estimators._documents import described_like
 from radboost.estimators._exporting import class_answer
-from radboost.estimators._naming import with_parameters_of_bases
+from radboost.estimators._naming import with_constructor
 from radboost.export.parts import ExportedAnswer, Rule
 from radboost.model_file import storable_estimator
 
 
 @storable_estimator
 @described_like(Baseline)
+@with_constructor
 class SAMMEClassifier(Baseline):
     """AdaBoost with classification trees for any number of classes (Soft-max boosting, Algorithm 4).
 
@@ -52,13 +53,10 @@ class SAMMEClassifier(Baseline):
     True
     """
 
-    _watch = SAMMEWatch
+    n_rounds: int = field(default=100, kw_only=False)
+    max_leaves: int | str = "auto"
 
-    @with_parameters_of_bases
-    def __init__(self, n_rounds: int = 100, *, max_leaves: int | str = "auto", **others: Any) -> None:
-        super().__init__(**others)
-        self.n_rounds = n_rounds
-        self.max_leaves = max_leaves
+    _watch = SAMMEWatch
 
     def _exported_answer(self) -> ExportedAnswer:
         n_classes = len(self.classes_)

@@ -147,7 +147,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
     verbose: int = 0
 
     ensemble_: ProjectedEnsemble = field(init=False)
-    _kernels: list[Kernel] = field(init=False)
+    _kernels: list[KernelFunction] = field(init=False)
     _sample: FloatArray = field(init=False)
 
     _kind_of_file: ClassVar[str] = "projections"

@@ -66,7 +66,7 @@ def _table(block: CellTable, *, in_column: bool = False) -> str:
     by_column = [
         [row[index] if index < len(row) else None for row in block.rows] for index in range(len(block.columns))
     ]
-    shown = [column(cells, block.digits) for cells in by_column]
+    shown = [column(cells) for cells in by_column]
     numeric = [_is_numeric(cells, index) for index, cells in enumerate(by_column)]
     head = "".join(
         f'<th scope="col"{" class=number" if numeric[index] else ""}>{name(title, 80)}</th>'

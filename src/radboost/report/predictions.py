@@ -131,7 +131,6 @@ def _thresholds(
         tuple(rows),
         f"A row is predicted as {name} where its probability is above the threshold. A threshold that is chosen here "
         "should be evaluated on other rows.",
-        digits=3,
     )
 
 

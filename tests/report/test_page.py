@@ -131,7 +131,7 @@ def test_every_text_of_the_report_is_shown() -> None:
         if isinstance(value, str):
             return [value]
         if isinstance(value, dict):
-            hidden = ("kind", "tone", "verdict_tone", "style", "language")
+            hidden = ("kind", "tone", "verdict_tone", "style")
             return [text for key, part in value.items() if key not in hidden for text in texts(part)]
         return [text for part in value for text in texts(part)] if isinstance(value, list) else []
 

@@ -75,10 +75,9 @@ class LineChart:
 
 @dataclass(frozen=True)
 class Code:
-    """Text to copy; `language` is python or console."""
+    """Text to copy."""
 
     text: str
-    language: str = "python"
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def _text(block: Text, *, in_column: bool = False) -> str:
 
 @as_html.register
 def _code(block: Code, *, in_column: bool = False) -> str:
-    return f'<pre tabindex="0"><code data-language="{escape(block.language)}">{escape(block.text)}</code></pre>'
+    return f'<pre tabindex="0"><code>{escape(block.text)}</code></pre>'
 
 
 @as_html.register

@@ -111,7 +111,7 @@ def hostile() -> Report:
         LineChart(H[0], H[1], H[2], lines, (Mark(0.5, H[0]), Mark(0.6, H[5])), caption=H[1]),
         LineChart(H[3], H[7], H[7], (Series(H[0], tuple(range(n)), values, style="points"),)),
         CellTable(H[:3], tuple(zip(H, values, values, strict=True)), H[1], bars=(1, 2)),
-        Code(H[1] + H[0], H[2]),
+        Code(H[1] + H[0]),
         SideBySide((Text((H[0],)), Text((H[1],)))),
     )
     sections = tuple(Section(text, text, text, blocks if index == 0 else ()) for index, text in enumerate(H))

@@ -5,12 +5,9 @@ Run by `make browser`, which installs Debian's Chromium; RADBOOST_CHROMIUM names
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import re
 import shutil
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,7 +20,6 @@ from sklearn.datasets import load_breast_cancer
 from radboost import DeepBoostClassifier
 from radboost.report.blocks import Report
 from radboost.report.build import build
-from radboost.report.html import plain
 from radboost.report.page import render
 from report import sample
 
@@ -100,15 +96,6 @@ def look(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
 
 def shown(page: Any, what: str) -> list[bool]:
     return [element.is_visible() for element in page.query_selector_all(what)]
-
-
-@pytest.mark.parametrize("name", REPORTS)
-def test_the_data_inside_is_the_report(look: Any, name: str) -> None:
-    page = look(name)
-    found = page.evaluate("JSON.parse(document.getElementById('report-data').textContent)")
-    # Half a pair does not travel between the processes; everything else comes back as it was.
-    expected = json.dumps(plain(REPORTS[name]())).replace("\\ud800", "\\ufffd")
-    assert json.loads(json.dumps(found).replace("\\ud800", "\\ufffd")) == json.loads(expected)
 
 
 def test_hostile_names_stay_text(look: Any) -> None:
@@ -193,23 +180,11 @@ def test_a_phone_has_charts_of_its_own_and_a_folded_navigation(look: Any) -> Non
     page.wait_for_function("() => document.querySelector('#rows').getBoundingClientRect().top < 200")
 
 
-def letters(text: str) -> str:
-    """A text without spaces and ligatures, which the readers of PDF files see in different places."""
-    return "".join(unicodedata.normalize("NFKC", text).split())
-
-
-def pdf_text(pdf: bytes) -> str:
-    pypdf = pytest.importorskip("pypdf", reason="the text of a PDF is read by pypdf: make browser")
-    return letters("".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(pdf)).pages))
-
-
 def test_print_shows_everything_but_the_controls(look: Any) -> None:
     page = look()
     page.emulate_media(media="print")
     assert not any(shown(page, ".side, button"))
-    words = pdf_text(page.pdf(format="A4"))
-    for text in ("row 39", "Reliability", "random_state=0"):
-        assert letters(text) in words
+    assert all(shown(page, ".part, table, svg.wide"))
 
 
 def test_without_scripts_everything_is_there(look: Any) -> None:

@@ -96,8 +96,11 @@ def test_odd_numbers_leave_no_gaps_in_the_drawing(series: tuple[Series, ...]) ->
 
 def themes() -> dict[str, dict[str, str]]:
     """The colors of the light and the dark theme."""
-    found = re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", STYLE)
-    return {"light": {name: one for name, one, _ in found}, "dark": {name: other for name, _, other in found}}
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", body)) for body in re.findall(r":root[^{]*\{([^}]*)\}", STYLE)
+    )
+    assert set(light) == set(dark)
+    return {"light": light, "dark": dark}
 
 
 def linear(colour: str) -> np.ndarray:

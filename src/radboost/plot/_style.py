@@ -26,11 +26,11 @@ def pyplot() -> Any:
     return plt
 
 
-def axes(ax: Axes | None) -> Axes:
-    """Return ``ax`` or the Axes of a new figure."""
+def axes(ax: Axes | None, size: tuple[float, float] = (5.6, 3.8)) -> Axes:
+    """Return ``ax`` or the Axes of a new figure of this size in inches."""
     plt = pyplot()
     if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
+        _, ax = plt.subplots(figsize=size, layout="constrained")
     return ax
 
 

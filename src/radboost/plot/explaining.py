@@ -41,11 +41,7 @@ def explanation(
     check_integer("max_features", max_features, 1)
     explained: Explanation = x if isinstance(x, Explanation) else model.explain(x, **_asked_of(model, target))
     bars = added_up(explained.contributions, max_features, "more term" if explained.formula else "more feature")
-    own_figure, ax = ax is None, axes(ax)
-    if own_figure:
-        figure = ax.get_figure(root=True)
-        assert figure is not None
-        figure.set_size_inches(6.8, 1.3 + 0.32 * (len(bars) + 2))
+    ax = axes(ax, (6.8, 1.3 + 0.32 * (len(bars) + 2)))
     ends = explained.base + np.cumsum([0.0, *(effect for _, effect in bars)])
     _draw_bars(ax, bars, ends)
     last = len(bars) + 1

@@ -32,11 +32,7 @@ def tree(model: Any, index: int | None = None, ax: Axes | None = None) -> Axes:
             f"The tree has {leaves} leaves, and a picture can show {MOST_LEAVES}. print(tree) shows it as text."
         )
     x, depth = _positions(chosen)
-    own_figure, ax = ax is None, axes(ax)
-    if own_figure:
-        figure = ax.get_figure(root=True)
-        assert figure is not None
-        figure.set_size_inches(max(6.4, 1.1 * leaves), 1.2 * depth.max() + 1.2)
+    ax = axes(ax, (max(6.4, 1.1 * leaves), 1.2 * float(depth.max()) + 1.2))
     for node in np.flatnonzero(chosen.feature >= 0).tolist():
         for child, answer in ((int(chosen.left[node]), "yes"), (int(chosen.left[node]) + 1, "no")):
             ax.plot([x[node], x[child]], [-depth[node], -depth[child]], color=FAINT, linewidth=1.0, zorder=0)

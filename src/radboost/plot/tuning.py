@@ -125,14 +125,13 @@ def _positions(ax: Axes, values: list[Any]) -> FloatArray:
         numbers = np.array(values, dtype=np.float64)
         positive = numbers[numbers > 0]
         if len(positive) and positive.max() >= 10 * positive.min():
-            ax.set_xscale("symlog" if (numbers <= 0).any() else "log", **_linear_part(numbers))
+            if len(positive) < len(numbers):
+                ax.set_xscale("symlog", linthresh=float(positive.min()))
+            else:
+                ax.set_xscale("log")
         return numbers
     known = sorted({str(value) for value in values})
     ax.set_xticks(range(len(known)), labels=known)
     ax.set_xlim(-0.6, len(known) - 0.4)
     verbatim(ax.get_xticklabels())
     return np.array([known.index(str(value)) for value in values], dtype=np.float64)
-
-
-def _linear_part(numbers: FloatArray) -> dict[str, float]:
-    return {"linthresh": float(numbers[numbers > 0].min())} if (numbers <= 0).any() else {}

@@ -23,14 +23,13 @@ class Text:
 
 @dataclass(frozen=True)
 class CellTable:
-    """Rows of cells under names of columns; numbers are shown with `digits` significant ones, None as a dash."""
+    """Rows of cells under names of columns; None is shown as a dash."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     highlighted: tuple[int, ...] = ()
     """Indices of rows that stand out."""
-    digits: int = 4
     bars: tuple[int, ...] = ()
     """Indices of columns whose numbers are drawn as bars, too, on one scale."""
 
@@ -76,10 +75,9 @@ class LineChart:
 
 @dataclass(frozen=True)
 class Code:
-    """Text to copy; `language` is python or console."""
+    """Text to copy."""
 
     text: str
-    language: str = "python"
 
 
 @dataclass(frozen=True)

@@ -194,4 +194,4 @@ def _columns_table(subject: Subject, columns: list[ColumnProfile]) -> CellTable:
         if one.suspicion.id_like or one.constant or (one.suspicion.alone or 0.0) >= DECIDES
     )
     titles = ("column", "kind", "missing", "values", "content", "alone", "fraction of gain")
-    return CellTable(titles, rows, caption, marked, digits=3)
+    return CellTable(titles, rows, caption, marked)

@@ -99,4 +99,4 @@ def _of_categories(name: str, values: FloatArray, heights: FloatArray, label: st
     groups.sort(key=lambda pair: float(pair[1].mean()))
     rows = tuple((shortened(title, 20), len(added), plain(added.mean())) for title, added in groups)
     caption = f"The {len(kept)} most frequent of {len(codes)} categories." if len(codes) > len(kept) else ""
-    return CellTable((name, "rows", f"{label}, mean"), rows, caption, digits=3, bars=(2,))
+    return CellTable((name, "rows", f"{label}, mean"), rows, caption, bars=(2,))

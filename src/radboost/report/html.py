@@ -8,6 +8,7 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from radboost._numbers import number_text
 from radboost.report.blocks import Cell
 
 # What HTML cannot hold even as a reference: control characters, and halves of pairs, which UTF-8 cannot encode.
@@ -32,7 +33,7 @@ def shortened(text: str, longest: int = 60) -> str:
 
 
 def name(text: str, longest: int = LONGEST) -> str:
-    """A name from the data: isolated from the direction of the text around it, and seen where it is empty."""
+    """Name from the data: isolated from the direction of the text around it, and seen where it is empty."""
     if not text.strip():
         return '<span class="empty">(empty)</span>'
     shown = shortened(text, longest)
@@ -40,45 +41,23 @@ def name(text: str, longest: int = LONGEST) -> str:
     return f"<bdi{' class=long' if unbroken else ''}>{escape(shown)}</bdi>"
 
 
-def number(value: float, digits: int = 4) -> str:
-    """At most `digits` significant digits, thousands apart; whole numbers of type int in full."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}".replace("-", "\N{MINUS SIGN}")
+def number(value: float) -> str:
+    """Number as people write it, with a minus sign; a dash for one that is not finite."""
     if not math.isfinite(value):
         return NOTHING
-    text = f"{value:.{digits}g}"
-    if "e" in text:
-        size = abs(value)
-        if 1e-6 <= size < 1e9:
-            text = f"{float(text):,.{max(0, digits - 1 - math.floor(math.log10(size)))}f}"
-            text = text.rstrip("0").rstrip(".") if "." in text else text
-        else:
-            mantissa, _, exponent = text.partition("e")
-            text = f"{mantissa}e{int(exponent)}"
-    elif abs(value) >= 1000:
-        text = f"{float(text):,.{max(0, digits - len(text.lstrip('-').partition('.')[0]))}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text.replace("-", "\N{MINUS SIGN}")
+    return (f"{value:,}" if isinstance(value, int) else number_text(value)).replace("-", "\N{MINUS SIGN}")
 
 
-def column(cells: list[Cell], digits: int) -> list[str]:
-    """The numbers of one column, with the same number of decimals where their sizes are alike, so that they line up."""
-    values = [float(cell) for cell in cells if isinstance(cell, int | float) and math.isfinite(cell)]
-    sizes = [abs(value) for value in values if value]
-    texts = [number(cell, digits) if isinstance(cell, int | float) else "" for cell in cells]
-    alike = sizes and max(sizes) < 1e6 and max(sizes) <= (1e2 if max(sizes) > 1 else 1e3) * min(sizes)
-    if (
-        not alike
-        or all(isinstance(cell, int) for cell in cells if isinstance(cell, int | float))
-        or any("e" in text for text in texts)
-    ):
+def column(cells: list[Cell]) -> list[str]:
+    """Numbers of a column, with the same number of decimals where their sizes are alike, so that they line up."""
+    texts = [number(cell) if isinstance(cell, int | float) else "" for cell in cells]
+    sizes = [abs(cell) for cell in cells if isinstance(cell, float) and math.isfinite(cell) and cell]
+    if not sizes or max(sizes) > (1e2 if max(sizes) > 1 else 1e3) * min(sizes) or any("e" in text for text in texts):
         return texts
     decimals = max(len(text.partition(".")[2]) for text in texts)
-    decimals = min(decimals, max(0, digits - 1 - math.floor(math.log10(max(sizes)))))
+    decimals = min(decimals, max(0, 3 - math.floor(math.log10(max(sizes)))))
     return [
-        f"{float(cell):,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-        if isinstance(cell, int | float) and math.isfinite(cell)
-        else text
+        f"{cell:,.{decimals}f}".replace("-", "\N{MINUS SIGN}") if isinstance(cell, float) and text != NOTHING else text
         for cell, text in zip(cells, texts, strict=True)
     ]
 

@@ -123,6 +123,5 @@ def _table(subject: Subject, order: list[int], sizes: FloatArray | None, useful:
         "Each measure as a fraction of its sum over all columns. Gain is what splits gained in training; the others "
         f"are measured on held-out rows. Shuffling is the increase of the loss on {n_rows:,} rows, the mean of "
         f"{N_REPEATS}.",
-        digits=3,
         bars=tuple(range(1, len(measures) + 1)),
     )

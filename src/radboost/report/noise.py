@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -28,19 +27,10 @@ HOW = (
 Ids = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class NoiseEstimate:
-    """Estimate of confident learning: the fraction of wrong labels, and a class for each row.
+def confident_learning(probabilities: FloatArray, ids: Ids) -> tuple[float, Ids]:
+    """Fraction of wrong labels, and for each row the class that it confidently belongs to, or its label.
 
-    `suggested` has the class that a row confidently belongs to, or the label where there is none.
-    """
-
-    fraction: float
-    suggested: Ids
-
-
-def confident_learning(probabilities: FloatArray, ids: Ids) -> NoiseEstimate:
-    """Estimate wrong labels by probabilities that were not learned from them.
+    `probabilities` were not learned from the labels.
 
     Northcutt, Jiang and Chuang, Confident Learning, 2021, equations (1) to (3). The threshold of a class is the mean
     probability that rows with its label have of it. A row counts as one of the most probable class among those whose
@@ -61,7 +51,7 @@ def confident_learning(probabilities: FloatArray, ids: Ids) -> NoiseEstimate:
     empty = totals == 0.0
     joint[empty, empty] = 1.0  # no row of the class is confident: believe its labels
     joint *= (counts / np.where(empty, 1.0, totals))[:, None] / n
-    return NoiseEstimate(max(0.0, float(joint.sum() - np.trace(joint))), np.where(confident, best, ids))
+    return max(0.0, float(joint.sum() - np.trace(joint))), np.where(confident, best, ids)
 
 
 def noise(subject: Subject) -> Section | None:
@@ -73,12 +63,12 @@ def noise(subject: Subject) -> Section | None:
     fractions = []
     for name, by, part, rows, probabilities in _samples(subject):
         ids = part.class_ids[rows]
-        estimate = confident_learning(probabilities, ids)
-        fractions.append(estimate.fraction)
-        suspected = np.flatnonzero(estimate.suggested != ids).tolist()
-        parts.append((name, len(ids), percent(estimate.fraction), len(suspected), by))
+        fraction, suggested = confident_learning(probabilities, ids)
+        fractions.append(fraction)
+        suspected = np.flatnonzero(suggested != ids).tolist()
+        parts.append((name, len(ids), percent(fraction), len(suspected), by))
         for index in suspected:
-            label, other = int(ids[index]), int(estimate.suggested[index])
+            label, other = int(ids[index]), int(suggested[index])
             own, better = probabilities[index, label], probabilities[index, other]
             classes = subject.class_names[label], subject.class_names[other]
             row = part.number(int(rows[index]))

@@ -4,16 +4,13 @@
 
   /* Colors: those of the system until the button is used. */
   const root = document.documentElement;
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
   for (const button of all("[data-theme-toggle]")) {
-    const show = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    const show = () => { button.textContent = root.dataset.theme === "dark" ? "Light" : "Dark"; };
     button.addEventListener("click", () => {
-      root.dataset.theme = dark() ? "light" : "dark";
+      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
       try { localStorage.setItem("radboost-theme", root.dataset.theme); } catch (error) { /* kept for this view only */ }
       show();
     });
-    system.addEventListener("change", show);
     show();
   }
 

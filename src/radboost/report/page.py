@@ -16,10 +16,10 @@ from radboost.report.blocks import Figure, Report, Section
 from radboost.report.html import as_json, escape, name, shortened
 from radboost.report.parts import as_html
 
-# Runs before anything is shown: marks that scripts run, and sets the colors chosen last time.
+# Runs before anything is shown: marks that scripts run, and sets the colors chosen last time or those of the system.
 EARLY = (
-    'document.documentElement.className="js";try{var t=localStorage.getItem("radboost-theme");'
-    'if(t==="dark"||t==="light")document.documentElement.dataset.theme=t}catch(e){}'
+    'var r=document.documentElement,t=null;r.className="js";try{t=localStorage.getItem("radboost-theme")}catch(e){}'
+    'r.dataset.theme=t==="dark"||t==="light"?t:matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light"'
 )
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%230f5c9c' "

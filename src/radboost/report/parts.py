@@ -36,7 +36,7 @@ def _text(block: Text, *, in_column: bool = False) -> str:
 
 @as_html.register
 def _code(block: Code, *, in_column: bool = False) -> str:
-    return f'<pre tabindex="0"><code data-language="{escape(block.language)}">{escape(block.text)}</code></pre>'
+    return f'<pre tabindex="0"><code>{escape(block.text)}</code></pre>'
 
 
 @as_html.register
@@ -66,7 +66,7 @@ def _table(block: CellTable, *, in_column: bool = False) -> str:
     by_column = [
         [row[index] if index < len(row) else None for row in block.rows] for index in range(len(block.columns))
     ]
-    shown = [column(cells, block.digits) for cells in by_column]
+    shown = [column(cells) for cells in by_column]
     numeric = [_is_numeric(cells, index) for index, cells in enumerate(by_column)]
     head = "".join(
         f'<th scope="col"{" class=number" if numeric[index] else ""}>{name(title, 80)}</th>'

@@ -12,7 +12,6 @@ from radboost.report.html import shortened
 from radboost.report.subject import UNKNOWN, Subject
 
 MOST_THRESHOLDS, MOST_CLASSES = 200, 30
-MOST_BARS = 4  # classes whose confusion is drawn as bars
 COST_RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # cost of a missed positive in false alarms
 
 
@@ -58,7 +57,6 @@ def _confusion(subject: Subject, counts: FloatArray) -> Block:
         ("true class", *(f"predicted {name}" for name in names)),
         tuple((name, *(_cell(value) for value in row)) for name, row in zip(names, counts, strict=True)),
         f"{'Weight of the held-out' if subject.test.weights is not None else 'Held-out'} rows.",
-        bars=tuple(range(1, n + 1)) if n <= MOST_BARS else (),
     )
 
 
@@ -131,7 +129,6 @@ def _thresholds(
         tuple(rows),
         f"A row is predicted as {name} where its probability is above the threshold. A threshold that is chosen here "
         "should be evaluated on other rows.",
-        digits=3,
     )
 
 

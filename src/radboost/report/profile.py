@@ -34,12 +34,20 @@ class ColumnProfile:
     missing: float  # fraction of the held-out rows
     missing_in_training: float | None
     unseen: float  # fraction of the held-out rows with a category that the model does not know
-    limited: bool  # whether there are more categories than a model tells apart
     distinct: int
     summary: str
-    constant: bool
     suspicion: Suspicion
-    drift: float | None  # how far the parts differ: the largest gap of their distributions; None where chance may do it
+    drift: float | None  # largest gap of the distributions of the parts; None where chance may explain it
+
+    @property
+    def limited(self) -> bool:
+        """True for more categories than a model distinguishes."""
+        return self.kind == "categories" and self.distinct > MOST_CATEGORIES
+
+    @property
+    def constant(self) -> bool:
+        missing = (self.missing, self.missing if self.missing_in_training is None else self.missing_in_training)
+        return self.distinct <= 1 and not 0.0 < max(missing) < 1.0
 
 
 def profiles(subject: Subject) -> list[ColumnProfile]:
@@ -49,76 +57,49 @@ def profiles(subject: Subject) -> list[ColumnProfile]:
     largest = parts[-1]  # training rows, where there are some: they are more
     tested = largest.sample(MOST_TESTED_ROWS)
     halves = folds(largest.hashes[tested], 2)
-    target = _target(subject, largest, tested)
+    if subject.classifies:
+        ids = largest.class_ids[tested]
+        target = TargetValues.of_classes(np.where(ids == UNKNOWN, len(subject.classes), ids))
+    else:
+        target = TargetValues.of_numbers(largest.y[tested])
     made = []
     for column in sorted(subject.by_gain()[:MOST_COLUMNS]):
+        name, is_text = subject.names[column], column in subject.categories
         values = [part.column(column)[rows] for part, rows in zip(parts, samples, strict=True)]
-        raw = None
-        if column in subject.categories:
-            raw = [column_values(part.take(rows), column) for part, rows in zip(parts, samples, strict=True)]
+        raw = [_cells(part, rows, column, is_text=is_text) for part, rows in zip(parts, samples, strict=True)]
+        gaps = [_gaps(one) for one in raw]
+        known: Any = np.concatenate([one[~gap] for one, gap in zip(raw, gaps, strict=True)])
+        distinct = len({str(value) for value in known.tolist()}) if is_text else len(np.unique(known))
         tests = largest.column(column)[tested]
-        gaps = np.isnan(tests)
-        if raw is not None:
-            gaps = _gaps(column_values(largest.take(tested), column))
-        made.append(_profile(subject, column, values, raw, target, tests, gaps, halves))
+        alone, threshold = target.alone(tests, halves, is_text=is_text)
+        by_gaps = len(tested) >= FEWEST_ROWS and target.decided_by_gaps(
+            _gaps(_cells(largest, tested, column, is_text=is_text)), halves
+        )
+        made.append(
+            ColumnProfile(
+                index=column,
+                name=name,
+                kind=subject.kind(column),
+                missing=float(gaps[0].mean()),
+                missing_in_training=float(gaps[1].mean()) if len(gaps) > 1 else None,
+                unseen=float(np.mean(np.isnan(values[0]) & ~gaps[0])),
+                distinct=distinct,
+                summary=_summary(known, partial(subject.value_text, column), is_text=is_text),
+                suspicion=Suspicion(name, alone, threshold, by_gaps, is_id(name, known, distinct, is_text=is_text)),
+                drift=_drift(values, is_text=is_text) if len(values) > 1 else None,
+            )
+        )
     return made
 
 
-def _target(subject: Subject, part: LabeledRows, rows: Places) -> TargetValues:
-    if not subject.classifies:
-        return TargetValues.of_numbers(part.y[rows])
-    return TargetValues.of_classes(
-        np.where(part.class_ids[rows] == UNKNOWN, len(subject.classes), part.class_ids[rows])
-    )
-
-
-def _profile(
-    subject: Subject,
-    column: int,
-    values: list[FloatArray],
-    raw: list[npt.NDArray[Any]] | None,
-    target: TargetValues,
-    tested: FloatArray,
-    tested_gaps: npt.NDArray[np.bool_],
-    halves: npt.NDArray[np.int64],
-) -> ColumnProfile:
-    gaps = [np.isnan(one) for one in values]
-    unseen = 0.0
-    if raw is not None:
-        gaps = [_gaps(one) for one in raw]
-        unseen = float(np.mean(np.isnan(values[0]) & ~gaps[0]))
-        known: Any = [value for one, gap in zip(raw, gaps, strict=True) for value in one[~gap].tolist()]
-        distinct = len({str(value) for value in known})
-    else:
-        known = np.concatenate(values)
-        known = known[~np.isnan(known)]
-        distinct = len(np.unique(known))
-    missing = [float(gap.mean()) for gap in gaps]
-    is_text = raw is not None
-    alone, threshold = target.alone(tested, halves, is_text=is_text)
-    return ColumnProfile(
-        index=column,
-        name=subject.names[column],
-        kind="categories" if raw is not None else subject.kind(column),
-        missing=missing[0],
-        missing_in_training=missing[1] if len(missing) > 1 else None,
-        unseen=unseen,
-        limited=raw is not None and distinct > MOST_CATEGORIES,
-        distinct=distinct,
-        summary=_summary(known, partial(subject.value_text, column), is_text=is_text),
-        constant=distinct <= 1 and not 0.0 < max(missing) < 1.0,
-        suspicion=Suspicion(
-            subject.names[column],
-            alone,
-            threshold,
-            len(tested) >= FEWEST_ROWS and target.decided_by_gaps(tested_gaps, halves),
-            is_id(subject.names[column], known, distinct, is_text=is_text),
-        ),
-        drift=_drift(values, is_text=is_text) if len(values) > 1 else None,
-    )
+def _cells(part: LabeledRows, rows: Places, column: int, *, is_text: bool) -> npt.NDArray[Any]:
+    """Categories as they were given, or numbers."""
+    return np.asarray(column_values(part.take(rows), column)) if is_text else part.column(column)[rows]
 
 
 def _gaps(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if values.dtype == np.float64:
+        return np.asarray(np.isnan(values))
     return np.array([is_missing(value) for value in values.tolist()], dtype=bool)
 
 

@@ -22,8 +22,8 @@ def reproducing(subject: Subject) -> Section:
     """Code, automatic settings, versions and hashes."""
     blocks: list[Block] = []
     if COMMAND in subject.context:
-        blocks.append(Code(subject.context[COMMAND], "console"))
-    blocks.append(Code(_code(subject), "python"))
+        blocks.append(Code(subject.context[COMMAND]))
+    blocks.append(Code(_code(subject)))
     chosen = getattr(subject.model, "chosen_", None)
     if isinstance(chosen, dict) and chosen:
         rows = tuple((str(name), shortened(_text(value), 200)) for name, value in chosen.items())

@@ -101,7 +101,7 @@ def _by_target(y: FloatArray, off: FloatArray, groups: Groups | None) -> CellTab
         rows.append((ends, len(part), rounded(mean), rounded(max(0.0, mean - error)), rounded(mean + error)))
     columns = ("target", "rows", "mean of abs(target - prediction)", "from", "to")
     caption = "Rows in parts of equal numbers, by their target, with 95% intervals."
-    return CellTable(columns, tuple(rows), caption, digits=3, bars=(2,))
+    return CellTable(columns, tuple(rows), caption, bars=(2,))
 
 
 def _largest(subject: Subject, y: FloatArray, predicted: FloatArray) -> CellTable:

@@ -167,7 +167,6 @@ def _worst(subject: Subject, worst: list[Slice], sure: list[Slice], overall: flo
         "Values of columns, and quarters of the rows by a number, with 95% intervals; those that stand out are clearly "
         "worse.",
         highlighted=tuple(index + 1 for index, one in enumerate(worst) if one in sure),
-        digits=3,
         bars=(2,),
     )
     return [table, Text((caution,), "note")]
@@ -191,4 +190,4 @@ def _by_source(subject: Subject, losses: FloatArray) -> list[Block]:
     columns = ("source", "rows", _unit(subject), "from", "to")
     rows = tuple(_cells(one) for one in parts)
     caption = f"The worst source first, with 95% intervals. {count(len(names), 'source')} in all."
-    return [Text((lead,)), CellTable(columns, rows, caption, (0,), 3, (2,))]
+    return [Text((lead,)), CellTable(columns, rows, caption, (0,), (2,))]

@@ -98,14 +98,14 @@ def tick_texts(ticks: Sequence[float]) -> list[str]:
     return [text.replace("e+0", "e").replace("e-0", "e-").replace("-", "\N{MINUS SIGN}") for text in texts]
 
 
-def span(values: Iterable[Number | None]) -> Range:
-    """Range of the finite values, never empty; from 0 where that is near."""
+def span(values: Iterable[Number | None], *, from_zero: bool = False) -> Range:
+    """Range of the finite values, never empty; with `from_zero` as far as 0 where that is near."""
     finite = [float(value) for value in values if value is not None and math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
-    if low > 0 and low <= 0.4 * high:
-        low = min(low, 0.0)
-    if high < 0 and high >= 0.4 * low:
-        high = max(high, 0.0)
+    if from_zero and 0.0 < low <= 0.4 * high:
+        low = 0.0
+    if from_zero and 0.4 * low <= high < 0.0:
+        high = 0.0
     more = (abs(low) * 0.1 or 0.5) if low == high else 0.0
     return low - more, high + more
 
@@ -127,7 +127,7 @@ def path(points: Iterable[Point | None]) -> str:
 
 def _ranges(block: LineChart) -> tuple[Range, Range]:
     """Ranges of the two axes: equal with a diagonal, 0 to 1 for fractions that fill most of it."""
-    ys = span(value for series in block.series for value in (*series.y, *series.low, *series.high))
+    ys = span((v for series in block.series for v in (*series.y, *series.low, *series.high)), from_zero=True)
     xs = span([*(x for series in block.series for x in series.x), *(mark.x for mark in block.marks)])
     if block.diagonal and all(-1e-9 <= end <= 1 + 1e-9 for end in (*xs, *ys)):
         return (0.0, 1.0), (0.0, 1.0)

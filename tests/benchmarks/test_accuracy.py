@@ -483,7 +483,8 @@ class TestCommand:
     def test_a_library_that_is_not_installed_is_left_out_with_a_line(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        monkeypatch.setattr(command, "is_installed", lambda package: package in ("radboost", "scikit-learn"))
+        here = ("radboost", "scikit-learn")
+        monkeypatch.setattr("benchmarks.competitors.base.is_installed", lambda package: package in here)
         names = ["DeepBoost", "SoftmaxBoost", "RGB", "RandomForest", "HistGradientBoosting"]
         assert self.shown("--suite", "fresh") == names
         assert "CatBoost is left out: catboost is not installed" in capsys.readouterr().err

@@ -219,10 +219,10 @@ class TestGivenParts:
             given.parts(all_tasks(("sonar",), parts=GIVEN)[0])
 
     def test_who_takes_part(self) -> None:
-        for suite in ("two", "many", "softmax"):
-            assert len({competitor.name for competitor in (*ours(suite), *peers(suite))}) == len(ours(suite)) + len(
-                peers(suite)
-            )
+        for suite in SUITES:
+            everybody = [*ours(suite), *peers(suite)]
+            assert len({one.name for one in everybody}) == len(everybody)
+            assert all(one.build(3).random_state == 3 for one in ours(suite))
         assert type(ours("softmax")[0].build(3)).__name__ == "SoftmaxBoostClassifier"
         assert ours("softmax")[1].build(3).tree_options.thresholds == "best"
 

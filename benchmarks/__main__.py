@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import machine, picture, report
-from benchmarks.competitors import left_out
+from benchmarks.competitors import ALL, takes_part
 from benchmarks.data import MissingError
 from benchmarks.markdown import replace_part
 from benchmarks.results import Result, load, store
@@ -65,8 +65,10 @@ def main(argv: list[str] | None = None) -> int:
     if options.repeats is not None:
         sizes = replace(sizes, repeats=options.repeats)
     results = load(options.output)
-    print("\n".join([*left_out(), *machine.description()]), flush=True)
+    print("\n".join(machine.description()), flush=True)
     if not options.show:
+        for one in ALL:
+            takes_part(one.name, one.package)
         before = machine.observe()
         print(f"Before the start {before.sentence()}.\n", flush=True)
         if options.write_docs and before.idle is False:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.accuracy.competitors import PEERS
-from benchmarks.competitors import is_installed
+from benchmarks.competitors import takes_part
 from benchmarks.markdown import number, table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -136,7 +136,11 @@ def reliability() -> None:
         "DeepBoost, calibration=None": DeepBoostClassifier(calibration=None),
         "soft-max": SoftmaxBoostClassifier(),
         "soft-max, calibration=None": SoftmaxBoostClassifier(calibration=None),
-        **{peer.name: peer.build(0) for peer in PEERS if peer.name == "LightGBM" and is_installed(peer.library)},
+        **{
+            peer.name: peer.build(0)
+            for peer in PEERS
+            if peer.name == "LightGBM" and takes_part(peer.name, peer.library)
+        },
     }
     for panel, (title, noise) in zip(figure.subplots(1, 2), (("digits", 0.0), ("a fifth wrong", 0.2)), strict=True):
         labels = datasets.make_noisy(y, noise, random_state=0) if noise else y

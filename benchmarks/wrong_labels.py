@@ -21,7 +21,7 @@ from sklearn import datasets as sklearn_datasets
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 
 from benchmarks.accuracy.competitors import DEEPBOOST, PEERS, RGB, SOFTMAX, Competitor
-from benchmarks.competitors import is_installed
+from benchmarks.competitors import is_installed, takes_part
 from benchmarks.markdown import number, table
 from radboost.datasets import make_noisy
 
@@ -29,7 +29,7 @@ PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "wrong-label
 RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
 FINDING_RATES = (0.05, 0.1, 0.2)
 OURS = (SOFTMAX, DEEPBOOST, RGB)
-OTHERS = tuple(peer for peer in PEERS if peer.name != "CatBoost" and is_installed(peer.library))
+OTHERS = tuple(peer for peer in PEERS if peer.name != "CatBoost")
 LEARNERS = (*(replace(one, parameters={"calibration": None}) for one in OURS), *OTHERS)
 FINDERS = (*OURS, *(peer for peer in OTHERS if peer.name != "XGBoost"))
 SETS = ("breast_cancer", "digits", "wine")  # 2, 10 and 3 classes
@@ -43,7 +43,7 @@ def load(name: str) -> tuple[Any, Any]:
     return X, y
 
 
-def errors(repeats: int, learners: Sequence[Competitor] = LEARNERS, rates: Sequence[float] = RATES) -> Errors:
+def errors(repeats: int, learners: Sequence[Competitor], rates: Sequence[float] = RATES) -> Errors:
     """Measure test errors by set and learner, shape (n_rates, n_repeats): draws of rows and of wrong labels."""
     result = {name: {one.name: np.zeros((len(rates), repeats)) for one in learners} for name in SETS}
     for name in SETS:
@@ -60,7 +60,7 @@ def errors(repeats: int, learners: Sequence[Competitor] = LEARNERS, rates: Seque
 
 
 def hits(
-    repeats: int, finders: Sequence[Competitor] = FINDERS, rates: Sequence[float] = FINDING_RATES
+    repeats: int, finders: Sequence[Competitor], rates: Sequence[float] = FINDING_RATES
 ) -> dict[str, NDArray[np.float64]]:
     """Measure by finder and rate the fraction of wrong labels among as many suspects as there are wrong labels."""
     result = {one.name: np.zeros((len(rates), len(SETS), repeats)) for one in finders}
@@ -113,16 +113,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=5, help="draws of the test rows and of the wrong labels (5)")
     parser.add_argument("--write", action="store_true", help="also draw the picture of the page")
     given = parser.parse_args(argv)
-    measured = errors(given.repeats)
+    learners = [one for one in LEARNERS if takes_part(one.name, one.library)]
+    measured = errors(given.repeats, learners)
     if given.write:
         draw(measured, RATES, PICTURE)
     everywhere = {
-        one.name: np.mean([of_set[one.name] for of_set in measured.values()], axis=(0, 2)) for one in LEARNERS
+        one.name: np.mean([of_set[one.name] for of_set in measured.values()], axis=(0, 2)) for one in learners
     }
     print(by_rate("mean test error, by wrong labels", RATES, everywhere, 3))
     for name, of_set in measured.items():
         print("\n" + by_rate(name, RATES, {learner: values.mean(axis=1) for learner, values in of_set.items()}, 3))
-    detected = hits(max(1, given.repeats // 2))
+    detected = hits(max(1, given.repeats // 2), [one for one in FINDERS if is_installed(one.library)])
     print("\n" + by_rate("wrong labels among the suspects", FINDING_RATES, detected, 2))
 
 

@@ -17,7 +17,7 @@ from benchmarks.accuracy.regression import regression_table
 from benchmarks.accuracy.runner import Results, run
 from benchmarks.accuracy.tables import MEASURES, by_set, leads, mean_ranks, summary
 from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, Task, all_tasks, tuned_tasks
-from benchmarks.competitors import is_installed
+from benchmarks.competitors import takes_part
 
 #: fits of the suite tuned that docs/tuning.md shows
 PUBLISHED = Path(__file__).parent / "published" / "tuned.jsonl"
@@ -80,12 +80,7 @@ def competitors_of(options: argparse.Namespace) -> list[Competitor]:
     if unknown := wanted - set(names):
         sys.exit(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(names)}")
     everyone = [one for one in everyone if one.name in wanted]
-    if options.published:
-        return everyone
-    for one in everyone:
-        if not is_installed(one.library):
-            print(f"{one.name} is left out: {one.library} is not installed (radboost[bench] has it)", file=sys.stderr)
-    return [one for one in everyone if is_installed(one.library)]
+    return [one for one in everyone if options.published or takes_part(one.name, one.library)]
 
 
 def tasks_of(options: argparse.Namespace) -> list[Task]:

@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_limits
 from benchmarks.competitors import (
     catboost,
     hist_gradient_boosting,
-    is_installed,
     lightgbm,
     random_forest,
+    takes_part,
     xgboost,
 )
 from benchmarks.markdown import table
@@ -92,12 +92,7 @@ def regression_table(folder: Path) -> str:
             problems[name] = read(folder)
         except FileNotFoundError:
             print(f"{name} is not in {folder}, and left out", file=sys.stderr)
-    able = {}
-    for name, (package, make) in REGRESSORS.items():
-        if is_installed(package):
-            able[name] = make
-        else:
-            print(f"{name} is left out: {package} is not installed (radboost[bench] has it)", file=sys.stderr)
+    able = {name: make for name, (package, make) in REGRESSORS.items() if takes_part(name, package)}
     rows: list[list[str]] = []
     reference = np.ones(len(problems))
     with threadpool_limits(1):

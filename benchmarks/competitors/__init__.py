@@ -1,7 +1,7 @@
 """Libraries that are compared, a file each. A new one joins by being listed."""
 
 from benchmarks.competitors.adaboost import AdaBoost
-from benchmarks.competitors.base import Competitor, is_installed
+from benchmarks.competitors.base import Competitor, is_installed, takes_part
 from benchmarks.competitors.catboost import CatBoost
 from benchmarks.competitors.hist_gradient_boosting import HistGradientBoosting
 from benchmarks.competitors.lightgbm import LightGBM, LightGBMQuantized
@@ -29,10 +29,4 @@ def installed(*names: str) -> list[Competitor]:
     return [one for one in ALL if is_installed(one.package) and (not names or one.name in names)]
 
 
-def left_out() -> list[str]:
-    """List a line for each competitor whose library is not installed."""
-    missing = [one for one in ALL if not is_installed(one.package)]
-    return [f"{one.name} is left out: {one.package} is not installed (radboost[bench] has it)" for one in missing]
-
-
-__all__ = ["ALL", "Competitor", "installed", "is_installed", "left_out"]
+__all__ = ["ALL", "Competitor", "installed", "is_installed", "takes_part"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
@@ -19,6 +20,13 @@ def is_installed(package: str) -> bool:
     except PackageNotFoundError:
         return False
     return True
+
+
+def takes_part(name: str, package: str) -> bool:
+    """Return whether the package of a competitor is installed; print a line if it is not."""
+    if not is_installed(package):
+        print(f"{name} is left out: {package} is not installed (radboost[bench] has it)", file=sys.stderr)
+    return is_installed(package)
 
 
 class Competitor(ABC):

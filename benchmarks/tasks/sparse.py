@@ -14,6 +14,7 @@ from benchmarks.results import Result, Row
 from benchmarks.settings import Sizes
 from benchmarks.solvers import Solver, SparseTask, solvers_of
 from benchmarks.timing import seconds
+from radboost import SparseBoostClassifier
 
 GAP = 1e-6
 WARM_UP_ROWS = 200
@@ -51,8 +52,8 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
 
 
 def empty_from(X: data.Matrix, y: data.Labels) -> float:
-    """Compute the smallest alpha at which the model of two classes is empty."""
-    return float(np.abs(X.T @ (y - 0.5)).max()) / len(y)
+    """Compute the smallest alpha at which the model is empty."""
+    return SparseBoostClassifier(standardize=False, fit_intercept=False).alpha_max(X, y)
 
 
 def measure(name: str, task: SparseTask, sizes: Sizes) -> Result:

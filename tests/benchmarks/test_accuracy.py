@@ -219,10 +219,10 @@ class TestGivenParts:
             given.parts(all_tasks(("sonar",), parts=GIVEN)[0])
 
     def test_who_takes_part(self) -> None:
-        for suite in ("two", "many", "softmax"):
-            assert len({competitor.name for competitor in (*ours(suite), *peers(suite))}) == len(ours(suite)) + len(
-                peers(suite)
-            )
+        for suite in SUITES:
+            everybody = [*ours(suite), *peers(suite)]
+            assert len({one.name for one in everybody}) == len(everybody)
+            assert all(one.build(3).random_state == 3 for one in ours(suite))
         assert type(ours("softmax")[0].build(3)).__name__ == "SoftmaxBoostClassifier"
         assert ours("softmax")[1].build(3).tree_options.thresholds == "best"
 
@@ -483,7 +483,8 @@ class TestCommand:
     def test_a_library_that_is_not_installed_is_left_out_with_a_line(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        monkeypatch.setattr(command, "is_installed", lambda package: package in ("radboost", "scikit-learn"))
+        here = ("radboost", "scikit-learn")
+        monkeypatch.setattr("benchmarks.competitors.base.is_installed", lambda package: package in here)
         names = ["DeepBoost", "SoftmaxBoost", "RGB", "RandomForest", "HistGradientBoosting"]
         assert self.shown("--suite", "fresh") == names
         assert "CatBoost is left out: catboost is not installed" in capsys.readouterr().err

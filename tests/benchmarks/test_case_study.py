@@ -64,3 +64,16 @@ def test_tables_and_pictures(labels: np.ndarray, tmp_path: Path) -> None:
     case_study.draw_costs(shown, labels, tmp_path / "costs.png")
     case_study.draw_thresholds(predicted, labels, tmp_path / "thresholds.png")
     assert {path.name for path in tmp_path.iterdir()} == {"costs.png", "thresholds.png"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*case_study.PROBABILITIES, *case_study.DECISIONS])
+def test_every_method_predicts(name: str, labels: np.ndarray) -> None:
+    for library in ("LightGBM", "CatBoost"):
+        if name.startswith(library):
+            pytest.importorskip(library.lower())
+    X = np.random.default_rng(0).uniform(1, 50, size=(200, 24))
+    predicted = (case_study.PROBABILITIES | case_study.DECISIONS)[name](X, labels, X[:7])
+    assert predicted.shape == (7,)
+    assert predicted.min() >= 0.0
+    assert predicted.max() <= 1.0

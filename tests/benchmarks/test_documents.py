@@ -6,6 +6,7 @@ import importlib.util
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -17,6 +18,7 @@ from benchmarks import examples, wrong_labels
 from benchmarks.accuracy import __main__ as accuracy
 from benchmarks.accuracy.competitors import Competitor
 from benchmarks.competitors import random_forest
+from benchmarks.markdown import number
 from radboost import structured
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,6 +60,20 @@ def test_the_table_of_which_estimator_stands_in_the_tables_of_the_defaults() -> 
         pairs = re.findall(r"(\.\d{4}) / (\.\d{4})", cells)
         assert pairs
         assert all((library, clean, noisy) in tables for clean, noisy in pairs)
+
+
+def test_the_table_of_costs_has_a_row_for_each_way_to_decide() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] > 0).astype(int)
+    cost = np.array([[0.0, 1.0], [5.0, 0.0]])
+    always = SimpleNamespace(predict=lambda X: np.ones(len(X), dtype=int))
+    page = {"X": X, "y": y, "X_test": X, "y_test": y, "cost": cost, "weights": {0: 1.0, 1: 5.0}}
+    page |= {"before": always, "after": always, "mean_cost": lambda labels: cost[y, labels].mean()}
+    lines = examples.cost_table(page).splitlines()
+    assert lines[0] == "| model | mean cost | share of mistakes |"
+    assert len(lines) == 2 + 7
+    assert lines[2] == f"| `SoftmaxBoostClassifier()` | {number((y == 0).mean(), 3)} | {number((y == 0).mean(), 3)} |"
 
 
 def test_improbable_labels_are_suspicious() -> None:

@@ -125,11 +125,17 @@ def test_wrong_options_are_refused(given: list[str], capsys: pytest.CaptureFixtu
     assert given[0] in capsys.readouterr().err or "nothing" in given
 
 
-def test_a_library_that_is_not_installed_is_left_out_with_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_not_installed_is_left_out_with_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     everybody = {one.name for one in competitors.ALL}
     monkeypatch.setattr(competitors, "is_installed", lambda package: package != "catboost")
     assert {one.name for one in competitors.installed()} == everybody - {"CatBoost"}
-    assert competitors.left_out() == ["CatBoost is left out: catboost is not installed (radboost[bench] has it)"]
+    assert not competitors.takes_part("Somebody", "no such package")
+    line = "Somebody is left out: no such package is not installed (radboost[bench] has it)\n"
+    assert capsys.readouterr().err == line
+    assert competitors.takes_part("HistGradientBoosting", "scikit-learn")
+    assert capsys.readouterr().err == ""
 
 
 def test_help_needs_no_other_library() -> None:

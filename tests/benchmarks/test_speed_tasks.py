@@ -30,7 +30,6 @@ from benchmarks.tasks import (
     sparse,
 )
 from benchmarks.timing import time_fits
-from radboost import SparseBoostClassifier
 
 SETTINGS = Settings(rounds=3, depth=2, threads=1)
 SIZES = replace(
@@ -112,12 +111,13 @@ def test_every_competitor_fits_two_and_more_classes(competitor: Competitor) -> N
     model = competitor.fit(X, y, SETTINGS)
     assert competitor.scores(model, X, SETTINGS).shape == (150, 3)
     assert competitor.error(model, X, y, SETTINGS) < 0.4
-    # with several classes some grow a tree for each, and RGB has a constant
-    assert competitor.trees(model) in (1, 2, 3, 4, 9)
+    if not (competitor.ours or competitor.slow):  # CatBoost's trees serve all classes
+        assert (competitor.rounds(model), competitor.trees(model)) == (3, 3 if competitor.name == "CatBoost" else 9)
     leaf_wise = replace(SETTINGS, leaf_wise=True)
     model = competitor.fit(X, (y == 0).astype(np.int64), leaf_wise)
     assert competitor.scores(model, X, leaf_wise).shape == (150,)
-    assert competitor.rounds(model) in (1, 2, 3, 4)
+    if not (competitor.ours or competitor.slow):
+        assert (competitor.rounds(model), competitor.trees(model)) == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -200,15 +200,6 @@ class TestSparse:
         assert ours.figure > 0
         assert math.isnan(lazy.figure)
         assert "not reached" in lazy.note
-
-    def test_the_model_is_empty_from_the_largest_alpha_on(self) -> None:
-        task = self.task(2, "l1")
-        alpha = sparse.empty_from(task.X, task.y)
-        counts = [
-            np.count_nonzero(SparseBoostClassifier(a, standardize=False, fit_intercept=False).fit(task.X, task.y).coef_)
-            for a in (1.01 * alpha, 0.9 * alpha)
-        ]
-        assert counts[0] == 0 < counts[1]
 
 
 class TestCluster:

@@ -14,7 +14,7 @@ _LEADING, _COLUMNS = 11, 21  # of the problem of Long and Servedio
 
 
 def make_noisy(y: ArrayLike, rate: float, random_state: Any = None) -> NDArray[Any]:
-    """Label noise: labels of which a share is wrong (Soft-max boosting, section 5.4).
+    """Label noise: labels of which a fraction is wrong (Soft-max boosting, section 5.4).
 
     Each of round(rate * n) rows, drawn at random, gets the label of another class, all others being equally likely. The
     paper speaks of labels "randomly exchanged" and says no more; with two classes its errors fit this reading only.
@@ -24,7 +24,7 @@ def make_noisy(y: ArrayLike, rate: float, random_state: Any = None) -> NDArray[A
     y : array of labels
         Of any kind, at least two different ones.
     rate : float in [0, 1]
-        The share of rows whose label changes.
+        Fraction of rows whose label changes.
     random_state : int, generator or None
         Which rows, and to what.
 
@@ -33,11 +33,11 @@ def make_noisy(y: ArrayLike, rate: float, random_state: Any = None) -> NDArray[A
     array like y, a copy
     """
     labels = np.asarray(y)
-    share = check_real("rate", rate, low=0.0, high=1.0)
+    fraction = check_real("rate", rate, low=0.0, high=1.0)
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-dimensional, one label per row; got {labels.ndim} dimensions.")
     classes, codes = np.unique(labels, return_inverse=True)
-    n_wrong = round(share * len(labels))
+    n_wrong = round(fraction * len(labels))
     if n_wrong and len(classes) < 2:
         raise ValueError(f"y holds only the label {classes.tolist()[0]!r}; label noise needs at least two.")
     rng = generator_from(random_state)
@@ -51,17 +51,17 @@ def make_long_servedio(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The problem that defeats every convex booster (Long and Servedio 2010; Soft-max boosting, section 5.5.2).
 
-    21 columns of 0 and 1, labels 0 and 1. A quarter of the rows have a large margin (every column is the label), a
-    quarter are pullers (the first eleven columns are the label, the others its opposite), half are penalisers (five of
-    the first eleven and six of the last ten columns are the label, the others its opposite). The majority of the
-    columns is right on every row. Then each label is turned round with probability `noise`.
+    21 columns of 0 and 1, labels 0 and 1. A quarter of the rows have a large margin: every column is the label. A
+    quarter are pullers: the first eleven columns are the label, the others its opposite. Half are penalizers: five of
+    the first eleven and six of the last ten columns are the label, the others its opposite. The majority of the columns
+    is right on every row. Then each label is turned around with probability `noise`.
 
     Parameters
     ----------
     n_samples : int
         Rows; 4,000 train and 10,000 test in the paper.
     noise : float in [0, 1]
-        The probability that a label is turned round; 0 for rows to test with.
+        Probability that a label is turned around; 0 for rows to test with.
     random_state : int, generator or None
         Seed of the draws.
 
@@ -78,10 +78,10 @@ def make_long_servedio(
     leading = np.arange(_COLUMNS) < _LEADING
     right = np.ones((n_rows, _COLUMNS), dtype=bool)
     right[kind == 1] = leading
-    # the places of the smallest of random numbers are a random subset of the wanted size
+    # the positions of the smallest of random numbers are a random subset of the wanted size
     luck = rng.random((n_rows, _COLUMNS))
-    places = np.concatenate([_ranks(luck[:, leading]) < 5, _ranks(luck[:, ~leading]) < 6], axis=1)
-    right[kind == 2] = places[kind == 2]
+    label_columns = np.concatenate([_ranks(luck[:, leading]) < 5, _ranks(luck[:, ~leading]) < 6], axis=1)
+    right[kind == 2] = label_columns[kind == 2]
     X = np.where(right, y[:, None], 1 - y[:, None]).astype(np.float64)
     return X, np.where(rng.random(n_rows) < probability, 1 - y, y)
 
@@ -105,7 +105,7 @@ class MadelonLike:
     n_classes: int
     n_clusters_per_class: int
     noise: float
-    """The share of training rows (on average) whose class is drawn anew, from all classes."""
+    """Fraction of training rows (on average) whose class is drawn anew, from all classes."""
 
     def __repr__(self) -> str:
         rows, columns = self.X.shape
@@ -116,9 +116,9 @@ def make_madelon_like(random_state: Any = None, *, n_test: int = 10_000) -> Made
     """A random problem of the kind that section 5.3 of Soft-max boosting compares algorithms on.
 
     Drawn uniformly: 2 to 10 informative columns, 0 to 3 redundant, repeated and useless ones each, 2 to 5 classes, 2 to
-    5 clusters for each, 300 to 3,000 training rows, and a share of up to a quarter of them whose class is drawn anew
-    (from all classes, as scikit-learn's `make_classification` does it, which the paper used). There must be a corner of
-    the cube for every cluster: where there is none (the paper does not say what then) all are drawn again.
+    5 clusters for each, and 300 to 3,000 training rows. Up to a quarter of these have a class that is drawn anew, from
+    all classes, as by scikit-learn's `make_classification`, which the paper used. Every cluster needs a corner of the
+    cube: if there are too few (the paper does not say what then) all is drawn again.
 
     Parameters
     ----------

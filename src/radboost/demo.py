@@ -30,7 +30,7 @@ SPLITS = 3
 TRAIN = 600
 
 Method = Callable[[], Any]
-#: ours first; only answers are compared, so that probabilities need no calibration
+#: ours first; only classes are compared, so that probabilities need no calibration
 METHODS: dict[str, Method] = {
     "DeepBoost": lambda: DeepBoostClassifier(calibration=None),
     "RGB": lambda: RGBClassifier(calibration=None),
@@ -39,9 +39,9 @@ METHODS: dict[str, Method] = {
     "AdaBoost": lambda: AdaBoostClassifier(random_state=0),
 }
 OURS = 2
-COLOURS = ("#0072b2", "#56b4e9", "#8c8c8c", "#d55e00", "#cc79a7")
+COLORS = ("#0072b2", "#56b4e9", "#8c8c8c", "#d55e00", "#cc79a7")
 
-Errors = dict[str, NDArray[np.float64]]  # name -> a line for each rate, a column for each split
+Errors = dict[str, NDArray[np.float64]]  # name -> errors, shape (n_rates, n_splits)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def digits() -> tuple[NDArray[Any], NDArray[np.str_]]:
-    """Return handwritten digits, 8 x 8 levels of grey each, and whether they are odd."""
+    """Return handwritten digits, 8 x 8 levels of gray each, and whether they are odd."""
     bunch = load_digits()
     return bunch.data.astype(np.int64), np.where(bunch.target % 2, "odd", "even")
 
@@ -130,7 +130,7 @@ def wrong_labels(show: Screen, X: NDArray[Any], y: NDArray[np.str_]) -> Errors:
                 # the threads of OpenMP, in HistGradientBoosting, wait busily where cores are few
                 with threadpool_limits(1):
                     errors[name][i, split] = 1.0 - make().fit(X_train, labels).score(X_test, y_test)
-    rows = [[name, *(f"{error:.1%}" for error in found.mean(axis=1))] for name, found in errors.items()]
+    rows = [[name, *(f"{error:.1%}" for error in of_name.mean(axis=1))] for name, of_name in errors.items()]
     show.table(["wrong labels", *(f"{rate:.0%}" for rate in RATES)], rows, strong=OURS)
     show.text(conclusion(errors))
     return errors
@@ -139,7 +139,7 @@ def wrong_labels(show: Screen, X: NDArray[Any], y: NDArray[np.str_]) -> Errors:
 def conclusion(errors: Errors) -> str:
     """Say in a sentence what the table shows at the rate in its middle, whoever is ahead."""
     middle = len(RATES) // 2
-    means = {name: float(found.mean(axis=1)[middle]) for name, found in errors.items()}
+    means = {name: float(of_name.mean(axis=1)[middle]) for name, of_name in errors.items()}
     ours, others = list(means)[:OURS], list(means)[OURS:]
     said = [", ".join(f"{name} {means[name]:.1%}" for name in names) for names in (ours, others)]
     best = min(means, key=lambda name: means[name])
@@ -147,7 +147,7 @@ def conclusion(errors: Errors) -> str:
 
 
 def draw(show: Screen, errors: Errors, path: Path) -> Path | None:
-    """Save the errors as a picture: a line for each method, the splits as a band. Return where it is."""
+    """Save the errors as a picture, a curve for each method, the splits as a band. Return its path."""
     if importlib.util.find_spec("matplotlib") is None:
         show.text('The picture needs matplotlib: pip install "radboost[plot]"')
         return None
@@ -155,9 +155,9 @@ def draw(show: Screen, errors: Errors, path: Path) -> Path | None:
 
     figure = Figure(figsize=(8.0, 4.6), layout="constrained", facecolor="white")
     ax = figure.subplots()
-    for index, ((name, found), colour) in enumerate(zip(errors.items(), COLOURS, strict=True)):
-        ax.fill_between(RATES, found.min(axis=1), found.max(axis=1), color=colour, alpha=0.15, linewidth=0)
-        ax.plot(RATES, found.mean(axis=1), "o-", color=colour, linewidth=2.8 if index < OURS else 1.6, label=name)
+    for index, ((name, of_name), color) in enumerate(zip(errors.items(), COLORS, strict=True)):
+        ax.fill_between(RATES, of_name.min(axis=1), of_name.max(axis=1), color=color, alpha=0.15, linewidth=0)
+        ax.plot(RATES, of_name.mean(axis=1), "o-", color=color, linewidth=2.8 if index < OURS else 1.6, label=name)
     ax.set_title("Odd or even? Test error as labels are wrong", loc="left", fontweight="bold")
     ax.set_xlabel("share of wrong labels among those learned from (bands: lowest and highest of the splits)")
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
@@ -174,7 +174,7 @@ def draw(show: Screen, errors: Errors, path: Path) -> Path | None:
 
 
 class Screen:
-    """Prints text and tables, with colours where rich is installed."""
+    """Prints text and tables, in color if rich is installed."""
 
     def __init__(self) -> None:
         self.width = min(100, shutil.get_terminal_size().columns)
@@ -189,7 +189,7 @@ class Screen:
         self._print(f"\n{text}", "bold")
 
     def heading(self, text: str) -> None:
-        """Print the headline of a part."""
+        """Print the heading of a part."""
         self._print(f"\n{text}", "bold cyan")
 
     def text(self, text: str) -> None:
@@ -198,7 +198,7 @@ class Screen:
         self._print("\n".join(paragraphs), None)
 
     def lines(self, text: str) -> None:
-        """Print lines as they are."""
+        """Print text as it is."""
         self._print(text, None)
 
     def command(self, text: str) -> None:
@@ -206,7 +206,7 @@ class Screen:
         self._print(f"\n$ {text}", "bold")
 
     def table(self, header: list[str], rows: list[list[str]], strong: int) -> None:
-        """Print rows whose first cell is a label and whose others are numbers; so many, from the top, stand out."""
+        """Print rows of a label and numbers; the first `strong` rows stand out."""
         if self.console is not None:
             self._rich_table(header, rows, strong)
             return

@@ -1,10 +1,15 @@
-"""A small table with a column of every kind, for the tests of the commands."""
+"""A small table with a column of every kind and calls of the commands, for their tests."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
+
+from radboost.cli import main
 
 HEADER = "id,size,colour,bought,when,empty,same,answer"
 
@@ -26,3 +31,26 @@ def write_csv(path: Path, rows: list[str] | None = None, header: str = HEADER) -
     """A file of these rows; returns its name."""
     path.write_text("\n".join([header, *(lines() if rows is None else rows)]) + "\n")
     return str(path)
+
+
+def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The line on standard error of a call that ends with 2, and writes nothing else."""
+    before = sorted(Path.cwd().iterdir())
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    last = captured.err.splitlines()[-1]
+    assert last.startswith("radboost: ")
+    assert sorted(Path.cwd().iterdir()) == before
+    return last
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    """What a call with --json says."""
+    assert main([*arguments, "--json"]) == 0, capsys.readouterr().err
+    return json.loads(capsys.readouterr().out)
+
+
+def fitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    """What a call of fit with --json says."""
+    return said(capsys, "fit", *arguments)

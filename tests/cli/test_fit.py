@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import radboost
-from command_tables import HEADER, lines, write_csv
+from command_tables import HEADER, fails, fitted, lines, write_csv
 from radboost.cli import main
 from radboost.cli.columns import Table, match_columns
 from radboost.cli.reading import ReadOptions, read_table
@@ -30,25 +30,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The line on standard error of a call that ends with 2, and writes nothing else."""
-    before = sorted(Path.cwd().iterdir())
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    last = captured.err.splitlines()[-1]
-    assert last.startswith("radboost: ")
-    assert sorted(Path.cwd().iterdir()) == before
-    return last
-
-
 FAST = ("--estimator", "softmax", "--jobs", "1")
-
-
-def fitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    """What a call of fit with --json says."""
-    assert main(["fit", *arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
 
 
 def test_a_model_of_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

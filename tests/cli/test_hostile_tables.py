@@ -104,12 +104,6 @@ def test_texts_as_polars_writes_them_are_read(tmp_path: Path) -> None:
     assert given.table.take([2, 1]).to_pylist() == [{"s": "v"}, {"s": None}]
 
 
-def test_latin_1_is_read_as_before(tmp_path: Path) -> None:
-    given = read(tmp_path / "t.csv", "a,b\n1,é\n2,ß\n".encode("latin-1"))
-    assert given.table.column("b").to_pylist() == ["é", "ß"]
-    assert "read as Latin-1" in given.remarks[0]
-
-
 def test_pyarrow_is_given_no_memory_of_pythons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its threads would need Python to let go of it, also when Python is just ending."""
     seen = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import radboost
-from command_tables import write_csv
+from command_tables import fitted, write_csv
 from radboost import RGBRegressor, SoftmaxBoostClassifier
 from radboost.cli import cluster_rows, clusters, main
 
@@ -46,12 +45,6 @@ def write_parts(table: Any, n_files: int = 3, group_rows: int = 10) -> list[str]
     for number, name in enumerate(names):
         parquet.write_table(table.slice(number * height, height), name, row_group_size=group_rows)
     return names
-
-
-def fitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    """What a call of fit with --json says."""
-    assert main(["fit", *arguments, "--json"]) == 0, capsys.readouterr().err
-    return json.loads(capsys.readouterr().out)
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

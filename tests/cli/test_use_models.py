@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import radboost
-from command_tables import HEADER, lines, write_csv
+from command_tables import HEADER, fails, lines, said, write_csv
 from radboost.cli import main
 
 
@@ -36,22 +35,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def in_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-
-
-def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    before = sorted(Path.cwd().iterdir())
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert sorted(Path.cwd().iterdir()) == before
-    last = captured.err.splitlines()[-1]
-    assert last.startswith("radboost: ")
-    return last
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    assert main([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
 
 
 def predictions(capsys: pytest.CaptureFixture[str], data: str, *more: str) -> list[str]:

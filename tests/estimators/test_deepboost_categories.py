@@ -156,20 +156,6 @@ def test_wrong_columns_say_what_to_do() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_predicting_checks_names_and_width() -> None:
-    frame, y = make_rows(3)
-    model = quick(categorical_features=NAMED).fit(frame, y)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame[["colour", "width", "doors", "sold"]])
-    with pytest.raises(ValueError, match=r"expecting 4 features|feature names"):
-        model.predict(frame.to_numpy()[:, :3])
-    with pytest.raises(ValueError, match="need a dense X"):
-        model.predict(scipy.sparse.csr_matrix(np.ones((2, 4))))
-    with pytest.raises(ValueError, match="infinity"):
-        model.predict(frame.assign(width=np.inf))
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_unknown_and_missing_categories() -> None:
     """Whatever training has not seen is missing, and so is everything that stands for nothing."""
     frame, y = make_rows(4)

@@ -107,15 +107,6 @@ def test_the_history_is_that_of_the_stages(setting: Settings, weighted: bool) ->
     assert model.best_iteration_ == 1 + int(np.argmax(auc))
 
 
-@pytest.mark.parametrize("setting", TWO_CLASSES, ids=lambda one: one[0].__name__)
-def test_more_than_two_classes(setting: Settings) -> None:
-    X, y = rows(4, n_classes=3)
-    X_val, y_val = rows(5, n=90, n_classes=3)
-    model = made(setting, 6).fit(X, y, X_val=X_val, y_val=y_val, eval_metric="accuracy")
-    staged = [coarse(accuracy_score(y_val, p)) for p in model.staged_predict(X_val)]
-    assert model.history_["validation_accuracy"] == staged
-
-
 def test_numbers_have_the_link_of_the_loss() -> None:
     X, _ = rows(6)
     counts = np.random.default_rng(7).poisson(np.exp(0.1 * X[:, 0]))

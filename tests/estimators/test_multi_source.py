@@ -17,6 +17,7 @@ from radboost import (
 from radboost.families.base import Family, Problem, Proposer, ValuesCandidate
 from reference import multi_source as naive
 from reference.multi_source import NAMES, rows
+from turns import in_turns
 
 OBJECTIVES = ("max", "softmax", "sum")
 
@@ -56,8 +57,7 @@ def test_the_objective_falls_in_every_round(source_objective: str, settings: Any
     assert np.all(np.diff(objective)[took[took > 0] - 1] < 0)
 
 
-@pytest.mark.parametrize("loss", ["logistic", pytest.param("exponential", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("source_objective", OBJECTIVES)
+@in_turns("source_objective, loss", OBJECTIVES, ["logistic", "exponential"], one_in=4)
 def test_it_falls_until_optimal(source_objective: str, loss: str) -> None:
     X, y, s = rows(2, m=60)
     X = np.round(X)  # few stumps, for the slow solver

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -130,18 +130,3 @@ def test_tags(kind: Any) -> None:
     assert tags.input_tags.allow_nan == on_trees
     if on_trees and kind is not baselines.MartiBoostClassifier and is_classifier(kind()):
         assert tags.classifier_tags.multi_class
-
-
-@pytest.mark.parametrize("form", ["pandas", "polars"])
-def test_projections_have_the_form_that_is_wanted(form: str) -> None:
-    frames = pytest.importorskip(form)
-    model = SupervisedKernelProjection(n_starts=1, n_jobs=1)
-    plain = clone(model).fit(X, Y).transform(X)
-    model.set_output(transform=form)
-    found = model.fit(X, Y).transform(X)
-    assert isinstance(found, frames.DataFrame)
-    np.testing.assert_array_equal(found.to_numpy(), plain)
-    names = model.get_feature_names_out().tolist()
-    assert list(found.columns) == names
-    assert names[0] == "supervisedkernelprojection0"
-    assert not hasattr(RGBClassifier(), "set_output")

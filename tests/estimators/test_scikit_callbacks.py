@@ -172,6 +172,7 @@ def test_what_is_refused() -> None:
         RGBClassifier().set_callbacks(object())
 
 
+@pytest.mark.slow
 def test_older_versions_of_scikit_learn_do_without() -> None:
     """Where there is no module `sklearn.callback`, estimators have no `set_callbacks`, and fit as before."""
     script = (

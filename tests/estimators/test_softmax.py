@@ -199,11 +199,6 @@ def test_weights_that_are_no_integers() -> None:
 
 
 class TestBadInput:
-    def test_too_little_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("radboost._validation.free_memory", lambda: 1000.0)
-        with pytest.raises(ValueError, match=r"178 rows with 3 classes need about .* GiB"):
-            SoftmaxBoostClassifier(2).fit(*WINE)
-
     @pytest.mark.parametrize(
         ("cost", "message"),
         [

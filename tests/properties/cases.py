@@ -201,23 +201,35 @@ DEEPBOOST_TWO: dict[str, dict[str, Any]] = {
 }
 
 
+def _boosted(
+    name: str, estimator: Any, defaults: dict[str, Any], settings: dict[str, Any], n_classes: int, **promises: bool
+) -> Case:
+    """An estimator on trees, or on kernels, which are for dense numbers alone."""
+    kernel = isinstance(settings.get("family"), KernelFamily)
+    return Case(
+        f"{name}, {n_classes} classes" if n_classes else name,
+        lambda **changes: estimator(**with_tree_options({**defaults, **settings, **changes})),
+        n_classes,
+        missing=not kernel,
+        categories=not kernel,
+        splits=not kernel,
+        held_back="early_stopping" in settings,
+        stops_early=True,
+        **{"validates": True, **promises},
+    )
+
+
 def _deepboost() -> list[Case]:
     def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
-        kernel = isinstance(settings.get("family"), KernelFamily)
-        defaults: dict[str, Any] = {"n_rounds": 10, "complexity_penalty": 0.005, "random_state": 3}
-        return Case(
-            f"DeepBoost {name}, {n_classes} classes",
-            lambda **changes: DeepBoostClassifier(**with_tree_options({**defaults, **settings, **changes})),
+        return _boosted(
+            f"DeepBoost {name}",
+            DeepBoostClassifier,
+            {"n_rounds": 10, "complexity_penalty": 0.005, "random_state": 3},
+            settings,
             n_classes,
             random=name in ("default", "half of the rows", "half, random, edge"),
-            missing=not kernel,
-            categories=not kernel,
-            splits=not kernel,
-            descends=settings.get("objective") != "max" and not kernel,
-            draws_rows="subsample" in settings and settings["subsample"] < 1.0,
-            held_back="early_stopping" in settings,
-            stops_early=True,
-            validates=True,
+            descends=settings.get("objective") != "max" and not name.startswith("kernel"),
+            draws_rows=settings.get("subsample", 1.0) < 1.0,
         )
 
     everything = DEEPBOOST | DEEPBOOST_CLASSES
@@ -240,34 +252,23 @@ SOFTMAX: dict[str, dict[str, Any]] = {
 
 def _softmax() -> list[Case]:
     def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
-        return Case(
-            f"Softmax {name}, {n_classes} classes",
-            lambda **changes: SoftmaxBoostClassifier(
-                **with_tree_options({"n_rounds": 8, "random_state": 3, **settings, **changes})
-            ),
+        return _boosted(
+            f"Softmax {name}",
+            SoftmaxBoostClassifier,
+            {"n_rounds": 8, "random_state": 3},
+            settings,
             n_classes,
             random=name in ("default", "by the rule"),
             descends=False,
             draws_rows=settings.get("samples_per_round") != "all",
-            held_back="early_stopping" in settings,
-            stops_early=True,
-            validates=True,
         )
 
-    found = [case(name, settings, n) for n in (2, 4) for name, settings in SOFTMAX.items()]
-    paper = [
-        Case(
-            f"Softmax paper, {n} classes",
-            lambda **changes: SoftmaxBoostClassifier.paper(**with_tree_options({"n_rounds": 8, **changes})),
-            n,
-            random=True,
-            descends=False,
-            draws_rows=True,
-            stops_early=True,
-        )
-        for n in (2, 3)
+    paper = {"random": True, "descends": False, "draws_rows": True, "validates": False}
+    return [
+        *(case(name, settings, n) for n in (2, 4) for name, settings in SOFTMAX.items()),
+        *(_boosted("Softmax paper", SoftmaxBoostClassifier.paper, {"n_rounds": 8}, {}, n, **paper) for n in (2, 3)),
+        case("default", {}, 26),
     ]
-    return [*found, *paper, case("default", {}, 26)]
 
 
 LOOSE = TreeOptions(min_leaf_weight=0.0)  # leaves of any weight
@@ -308,44 +309,36 @@ SOURCED: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
 
 
 def _sourced() -> list[Case]:
-    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
-        kernel = isinstance(settings.get("family"), KernelFamily)
-        defaults: dict[str, Any] = {"n_rounds": 8, "random_state": 3}
-        return Case(
-            f"Sources {name}, {n_classes} classes",
-            lambda **changes: with_sources(
-                MultiSourceBoostClassifier(**with_tree_options({**defaults, **settings, **changes}))
-            ),
-            n_classes,
+    return [
+        _boosted(
+            f"Sources {name}",
+            lambda **parameters: with_sources(MultiSourceBoostClassifier(**parameters)),
+            {"n_rounds": 8, "random_state": 3},
+            settings,
+            n,
             random=name == "default",
-            missing=not kernel,
-            categories=not kernel,
-            splits=not kernel,
-            descends=name != "decay" and not kernel,
-            held_back="early_stopping" in settings,
-            stops_early=True,
-            validates=True,
+            descends=name not in ("decay", "kernel"),
             sourced=True,
         )
-
-    return [case(name, settings, n) for name, (settings, numbers) in SOURCED.items() for n in numbers]
+        for name, (settings, numbers) in SOURCED.items()
+        for n in numbers
+    ]
 
 
 def _rgb() -> list[Case]:
-    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
-        estimator: Any = RGBClassifier if n_classes else RGBRegressor
-        return Case(
-            f"RGB {name}, {n_classes} classes" if n_classes else f"RGB {name}",
-            lambda **changes: estimator(**with_tree_options({"n_rounds": 8, **settings, **changes})),
-            n_classes,
+    return [
+        _boosted(
+            f"RGB {name}",
+            RGBClassifier if n else RGBRegressor,
+            {"n_rounds": 8},
+            settings,
+            n,
             random=name == "drawn rows and columns",
             draws_rows=settings.get("subsample") != 1.0,
-            held_back="early_stopping" in settings,
-            stops_early=True,
-            validates=True,
         )
-
-    return [case(name, settings, n) for name, (settings, numbers) in RGB.items() for n in numbers]
+        for name, (settings, numbers) in RGB.items()
+        for n in numbers
+    ]
 
 
 def _sparse() -> list[Case]:
@@ -468,41 +461,31 @@ AGNOSTIC_BOOST: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
 
 
 def _agnostic_boost() -> list[Case]:
-    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
-        return Case(
-            f"AgnosticBoost {name}, {n_classes} classes",
-            lambda **changes: AgnosticBoostClassifier(**with_tree_options({"n_rounds": 8, **settings, **changes})),
-            n_classes,
+    return [
+        _boosted(
+            f"AgnosticBoost {name}",
+            AgnosticBoostClassifier,
+            {"n_rounds": 8},
+            settings,
+            n,
             random=name == "four losses",
             draws_rows=settings.get("subsample") != 1.0,
-            held_back="early_stopping" in settings,
-            stops_early=True,
-            validates=True,
         )
-
-    return [case(name, settings, n) for name, (settings, numbers) in AGNOSTIC_BOOST.items() for n in numbers]
+        for name, (settings, numbers) in AGNOSTIC_BOOST.items()
+        for n in numbers
+    ]
 
 
 def _baselines() -> list[Case]:
-    def case(estimator: Any, n_classes: int, descends: bool = True, **settings: Any) -> Case:
-        watched = ", watched" if "early_stopping" in settings else ""
-        return Case(
-            f"{estimator.__name__}, {n_classes} classes{watched}",
-            lambda **changes: estimator(**with_tree_options({**settings, **changes})),
-            n_classes,
-            descends=descends,
-            held_back="early_stopping" in settings,
-            stops_early=True,
-            validates=True,
-        )
-
+    kinds = [
+        *((kind, 8, (2, 4), True) for kind in (AdaBoostMHClassifier, SAMMEClassifier)),
+        (MartiBoostClassifier, 5, (2,), False),
+    ]
     return [
-        *(case(AdaBoostMHClassifier, n, n_rounds=8, max_leaves=4) for n in (2, 4)),
-        *(case(SAMMEClassifier, n, n_rounds=8, max_leaves=4) for n in (2, 4)),
-        case(MartiBoostClassifier, 2, descends=False, n_rounds=5, max_leaves=4),
-        *(case(AdaBoostMHClassifier, n, n_rounds=8, max_leaves=4, early_stopping=2) for n in (2, 4)),
-        *(case(SAMMEClassifier, n, n_rounds=8, max_leaves=4, early_stopping=2) for n in (2, 4)),
-        case(MartiBoostClassifier, 2, descends=False, n_rounds=5, max_leaves=4, early_stopping=2),
+        _boosted(f"{kind.__name__}{name}", kind, {"n_rounds": n_rounds, "max_leaves": 4}, more, n, descends=descends)
+        for name, more in (("", {}), (", watched", {"early_stopping": 2}))
+        for kind, n_rounds, numbers, descends in kinds
+        for n in numbers
     ]
 
 

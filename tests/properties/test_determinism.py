@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from properties.cases import CASES, Case, essence, one_of_each, over, scores, take
-from radboost import DeepBoostClassifier, KernelFamily, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
+from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier, SAMMEClassifier
 from radboost.trees import with_tree_options
 from reference.data import smooth, smooth_classes
@@ -168,18 +168,6 @@ def test_weights_are_repetition_where_the_search_changes(seed: int, criterion: s
     assert essence(written_out, X) == essence(weighted, X)
     for one, other in zip(weighted.ensemble_.entered, written_out.ensemble_.entered, strict=True):
         assert one.key() == other.key()
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_kernels_take_weights_for_repetition(kernel: str, n_classes: int) -> None:
-    X, y = smooth_classes(1, m=120, d=4, n_classes=n_classes)
-    copies = np.random.default_rng(1).integers(1, 4, len(y))
-    weighted, repeated = (
-        DeepBoostClassifier(40, family=KernelFamily(kernel)).fit(*rows)
-        for rows in ((X, y, copies), (np.repeat(X, copies, axis=0), np.repeat(y, copies)))
-    )
-    assert essence(repeated, X) == essence(weighted, X)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -148,17 +148,15 @@ def canonical_json(document: dict[str, Any]) -> bytes:
     return text.encode("ascii")
 
 
-def _check_nesting(value: Any, level: int = 0) -> None:
+def _check_nesting(value: dict[Any, Any] | list[Any] | tuple[Any, ...], level: int = 1) -> None:
     """Refuse deep nesting, and keys that are no strings: json.dumps turns the key 1 into "1"."""
+    require(level <= MAX_NESTING, f"the header is nested more than {MAX_NESTING} levels deep")
     if isinstance(value, dict):
         wrong = [key for key in value if not isinstance(key, str)]
         require(not wrong, f"the keys of a header must be strings, got {wrong[:1]}")
-        value = value.values()
-    elif not isinstance(value, list | tuple):
-        return
-    require(level < MAX_NESTING, f"the header is nested more than {MAX_NESTING} levels deep")
-    for item in value:
-        _check_nesting(item, level + 1)
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, dict | list | tuple):
+            _check_nesting(item, level + 1)
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -213,11 +211,11 @@ def _parse_header(raw: bytes) -> dict[str, Any]:
         raise ValueError(f"the header is nested more than {MAX_NESTING} levels deep") from None
     except ValueError as error:
         raise ValueError(f"its header is not valid JSON ({error})") from error
-    _check_nesting(document)
     complete = isinstance(document, dict) and set(document) == {"arrays", "content"}
     require(complete, "its header must have the two entries 'arrays' and 'content'")
     require(isinstance(document["arrays"], list), "its table of arrays is not a list")
     require(isinstance(document["content"], dict), "the content of its header is not a dict")
+    _check_nesting(document)
     return dict(document)
 
 

@@ -64,7 +64,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
     arrays : mapping of str to numpy.ndarray
         Of the types in :data:`DTYPES` (a big-endian array is stored little-endian).
     """
-    plain = {name: _plain_array(name, array) for name, array in arrays.items()}
+    plain = {name: plain_array(name, array) for name, array in arrays.items()}
     preamble, body = _assemble(header, plain)
     digest = hashlib.sha256()
     with replacing(Path(os.fspath(path))) as file:
@@ -76,7 +76,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
 
 def n_bytes(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> int:
     """How large the file would be that ``write`` makes of the same."""
-    preamble, body = _assemble(header, {name: _plain_array(name, array) for name, array in arrays.items()})
+    preamble, body = _assemble(header, {name: plain_array(name, array) for name, array in arrays.items()})
     return len(preamble) + sum(len(chunk) for chunk in body) + _CHECKSUM_BYTES
 
 
@@ -99,7 +99,7 @@ def read(path: PathLike) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def _plain_array(name: str, array: AnyArray) -> AnyArray:
+def plain_array(name: str, array: AnyArray) -> AnyArray:
     """Return ``array`` in C order and little-endian, or refuse its name or type."""
     if not 0 < len(name) <= MAX_NAME_LENGTH:
         raise ModelFileError(f"An array's name must be a string of 1 to {MAX_NAME_LENGTH} characters, got {name!r}.")

@@ -1,4 +1,4 @@
-// What the bindings share: arrays in, arrays out, and the check for Ctrl-C.
+// Common parts of the bindings: arrays in, arrays out, and the check for Ctrl-C.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -35,7 +35,7 @@ struct Listed {
 
 using Trees = std::vector<std::shared_ptr<AnsweringTree>>;
 
-// One tree for each line of the arrays. `counts` is empty where every row counts once; on a worker without rows it has one
+// One tree for each row of the arrays. `counts` is empty where every row counts once; on a worker without rows it has one
 // entry, which is not read, where the others have counts.
 Trees grow_trees(WeightedTrees& trees, CMatrix<std::uint16_t> classes, CMatrix<std::uint32_t> weights,
                  Vector<double> counts, std::uint64_t round, int n_threads) {

@@ -1,4 +1,4 @@
-// What the bindings of growers share: options in, trees out.
+// Common parts of the bindings of growers: options in, trees out.
 #pragma once
 
 #include <cstddef>

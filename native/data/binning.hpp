@@ -68,7 +68,7 @@ private:
 };
 
 // `weights` may be null (every row counts once). A column has min(max_bins, number of values) bins, as bin_ends.hpp divides
-// them; thresholds lie midway between neighbouring distinct values. Above 262,144 rows, weights of values are those of rows
+// them; thresholds lie midway between neighboring distinct values. Above 262,144 rows, weights of values are those of rows
 // drawn by content, unless these have fewer values than there are bins. Row i of the result is row order[i] of X (row i where
 // `order` is null). `categories` has the number of categories of each column, whose values are then 0, 1, ..., and -1 for a
 // column of numbers; null: all columns are. With several workers X has the rows of this one, and the bins are those of all

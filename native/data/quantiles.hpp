@@ -1,4 +1,4 @@
-// Thresholds between the bins of a column, found from the values of some rows.
+// Thresholds between the bins of a column, computed from the values of some rows.
 #pragma once
 
 #include <algorithm>

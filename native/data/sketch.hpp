@@ -1,10 +1,10 @@
 // Summaries of the values of a column that are small, can be merged, and know how wrong they are.
 //
 // A summary is a list of values with weights, ascending. Of every x it says the weight R'(x) of the values up to x, in
-// place of the true R(x). Compressing it to size s makes one item of neighbours whose weights sum to at most e, the largest of
+// place of the true R(x). Compressing it to size s makes one item of neighbors whose weights sum to at most e, the largest of
 // their values with the sum of their weights. e is the weight of one of s bins when values that weigh more have a bin of their
 // own (bin_ends.hpp), so that e <= W / s, W being all weight. Then R'(x) <= R(x) <= R'(x) + e, because only the weight of the
-// group around x is missing. At least min(s, number of values) items are left, and at most 2 s + 1: two neighbouring groups
+// group around x is missing. At least min(s, number of values) items are left, and at most 2 s + 1: two neighboring groups
 // weigh more than e together, or a heavier value is between them. Merging adds weights and errors. Blocks are merged in
 // pairs, and pairs of pairs, each time compressed; so k blocks of a worker end with an error of at most
 // (2 + ceil(log2 k)) W / s: once for each block, once for every level, and once for what is sent. The bins are those of a

@@ -1,4 +1,4 @@
-// Bins whose ends are known up to a small share of the rows.
+// Bins whose ends are known up to a small fraction of the rows.
 #pragma once
 
 #include "data/binning.hpp"

@@ -52,7 +52,7 @@ CutTree RegressionTrees::cut(std::size_t n_splits, double radius, NormOrder orde
     cut.by_label.assign(tree.nodes.size() * n, 0.0);
     std::copy(cut.values.begin(), cut.values.end(), cut.by_label.begin());
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-        // Below the cut every node answers like the leaf above it.
+        // Below the cut every node predicts like the leaf above it.
         if (tree.nodes[i].left < 0 || (i < size && !is_leaf(i))) continue;
         for (std::size_t child = 0; child < 2; ++child)
             std::copy_n(cut.by_label.data() + i * n, n,

@@ -111,7 +111,7 @@ std::vector<std::int32_t> GrownTree::ratings(std::size_t n_splits) const {
 }
 
 std::vector<std::size_t> GrownTree::leaf_of_label(std::size_t n_splits) const {
-    // Each node below the cut answers like the leaf above it.
+    // Each node below the cut predicts like the leaf above it.
     std::vector<std::size_t> of_node(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (i <= 2 * n_splits) of_node[i] = i;

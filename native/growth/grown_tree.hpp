@@ -50,7 +50,7 @@ struct GrownTree {
     // The class that each of the first 2 n + 1 nodes answers with as a leaf; kAbstains where every class would lose.
     std::vector<std::int32_t> answers(std::size_t n_splits) const;
     // Of rated trees: the numbers of the first 2 n + 1 nodes as leaves, n_answers() for each in units of 1 / kValueGrid. Each is
-    // the node's own edge for that answer: what it gains as a share of what being right everywhere would.
+    // the node's own edge for that answer: what it gains as a fraction of what being right everywhere would.
     std::vector<std::int32_t> ratings(std::size_t n_splits) const;
     std::size_t n_answers() const { return n_channels - rated; }
     // The column of every split, in their order.

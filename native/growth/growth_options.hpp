@@ -23,7 +23,7 @@ struct GrowthOptions {
     int max_depth = 1;             // 1 to kMostDepth; 0: no limit, with best_first
     std::size_t max_leaves = 0;    // best_first only; 0: no limit but the depth
     std::size_t max_features = 0;  // columns looked at per node; 0: all
-    double subsample = 1.0;        // share of the rows (drawn by content) that a tree is grown on
+    double subsample = 1.0;        // fraction of the rows (drawn by content) that a tree is grown on
     bool random_thresholds = false;
     double minimum_leaf_weight = 0.0;
     std::uint64_t seed = 0;

@@ -46,7 +46,7 @@ public:
     const std::vector<LayerNode>& nodes() const { return nodes_; }
 
 private:
-    // The rows of one class in a block: the places [begin, end), and where its words begin in a mask.
+    // The rows of one class in a block: the indices [begin, end), and where its words begin in a mask.
     struct BlockSegment {
         std::uint32_t class_index;
         std::size_t begin, end, first_word;
@@ -57,7 +57,7 @@ private:
         const std::uint8_t* codes = nullptr;
         std::size_t stride = 0;  // between columns
         const std::uint32_t* weights = nullptr;
-        const std::uint32_t* rows = nullptr;  // null: the places are the rows
+        const std::uint32_t* rows = nullptr;  // null: the indices are the rows
         std::size_t n_words = 0;
 
         const std::uint8_t* column(std::size_t c) const { return codes + c * stride; }
@@ -68,7 +68,7 @@ private:
     };
     // What one task of a sweep looks at: some words of a segment of a node.
     struct Piece {
-        std::size_t node;  // place in the list that is swept
+        std::size_t node;  // index in the list that is swept
         std::size_t segment, begin, end;
     };
     // The search of one node.

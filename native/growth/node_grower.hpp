@@ -26,7 +26,7 @@
 
 namespace radboost {
 
-// What the growers of one tree share: the rows, of which every node has a range, and the labels of the leaves.
+// Common parts of the growers of one tree: the rows, of which every node has a range, and the labels of the leaves.
 struct SharedRows {
     LargeArray<std::uint32_t> rows, scratch;
     std::int32_t* leaf_of_row = nullptr;
@@ -52,28 +52,28 @@ public:
         std::size_t begin = 0;
         std::unique_ptr<NodeHistograms> histograms;  // of the rows of all workers
         std::unique_ptr<NodeHistograms> own;         // several workers: of this one's rows
-        std::optional<Division> division;            // by all workers' rows, where the search for the split has told it
+        std::optional<Division> division;            // by all workers' rows, where the search for the split has computed it
 
         std::size_t n_rows() const { return node.rows.count; }  // of this worker
     };
     const std::vector<WorkNode>& nodes() const { return nodes_; }
 
 private:
-    using Frontier = std::vector<std::size_t>;  // places in nodes_
+    using Frontier = std::vector<std::size_t>;  // indices in nodes_
     // Numbers that the workers add up at a time.
     static constexpr std::size_t kMostNumbers = std::size_t{1} << 24;
     // A division that the workers have yet to add up.
     struct OwnDivision {
-        std::size_t parent, left_child;  // places in nodes_
+        std::size_t parent, left_child;  // indices in nodes_
         Division own;                    // of this worker's rows
     };
     // A child whose histograms the workers add up; its sibling's are what is left of the parent's.
     struct SentChild {
-        std::size_t parent, child, sibling;  // places in nodes_
+        std::size_t parent, child, sibling;  // indices in nodes_
     };
     // One column of one node, and where its table begins.
     struct AskedColumn {
-        std::size_t node, column;  // place in nodes_
+        std::size_t node, column;  // index in nodes_
         std::size_t offset = 0;
         std::size_t first_code = 0;  // where its codes are kept
         DrawnCut cut{};

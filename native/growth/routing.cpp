@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kBlockRows = 256;  // rows whose sets of leaves are held at once
 constexpr std::size_t kMostLeaves = 64;  // that fit a word
 
-// Rows for which the answer is no lose the leaves to the left.
+// Rows for which the split is false lose the leaves to the left.
 template <class Leaves>
 RADBOOST_INLINE void narrow(const std::uint8_t* codes, std::size_t n, std::uint8_t low, std::uint8_t width,
                             Leaves elsewhere, Leaves* leaves) {
@@ -137,7 +137,7 @@ void CodeTree::signs_by_bits(const BinnedData& data, std::size_t begin, std::siz
     }
 }
 
-// Column by column: the codes of neighbouring rows share cache lines.
+// Column by column: the codes of neighboring rows share cache lines.
 std::int32_t CodeTree::walk(const BinnedData& data, std::size_t row, std::int32_t from) const {
     auto at = static_cast<std::size_t>(from);
     while (left_[at] >= 0) {

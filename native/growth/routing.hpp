@@ -51,7 +51,7 @@ private:
     std::vector<std::int32_t> top_leaves_;
 };
 
-// A classification tree whose leaves answer for rows of binned codes.
+// A classification tree that predicts rows of binned codes.
 class AnsweringTree {
 public:
     // `mass_scale` is what covers are divided by, `gain_unit` what gains are multiplied with.

@@ -31,7 +31,7 @@ struct RowDraw {
     const std::uint64_t* hashes;
     std::uint64_t key, limit;
 
-    // About a share of the rows, other ones in every round.
+    // About a fraction of the rows, other ones in every round.
     static RowDraw share(const std::vector<std::uint64_t>& hashes, std::uint64_t seed, std::uint64_t round, double share) {
         return {hashes.data(), mix(mix(seed, round), 0x726f7773),
                 static_cast<std::uint64_t>(share * 18446744073709551616.0)};

@@ -1,7 +1,7 @@
 // Kernels of boosting with structural sparsity: correlations of columns with what the rows ask for, and descent along
 // the columns of a quadratic model of the loss.
 //
-// Scores, residuals and curvatures have a line for each output (class or task), weights a line for each column.
+// Scores, residuals and curvatures have a row for each output (class or task), weights a row for each column.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ struct DescentOptions {
     std::size_t expected_passes;  // how many a model much like this one took; 0 if nothing is known
 };
 
-// Exact minimisation along one column after the other, again and again over those with weights, until nothing changes.
+// Exact minimization along one column after the other, again and again over those with weights, until nothing changes.
 // Every few passes the path so far is extrapolated to where it seems to lead, which is kept if the model is lower there.
 // If passes over the rows go on for longer than the matrix X^T D X of the selected columns would take, or are expected
 // to, it takes their place. Returns the number of passes.

@@ -55,7 +55,7 @@ private:
         std::copy(point + unknowns_.n_weights, point + size(), unknowns_.intercept);
     }
 
-    // Shares c with sum 1 that minimise |sum of c_i (x_i+1 - x_i)|: the solution of U^T U c = 1, scaled.
+    // Shares c with sum 1 that minimize |sum of c_i (x_i+1 - x_i)|: the solution of U^T U c = 1, scaled.
     bool combine(std::array<double, kPasses>& shares) const {
         double matrix[kPasses][kPasses + 1];
         double trace = 0.0;

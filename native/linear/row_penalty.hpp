@@ -16,7 +16,7 @@ struct RowPenalty {
     bool one_by_threshold, several_by_threshold;
     // What the price of a row of n_outputs weights is multiplied by.
     double (*size)(const double* weight, std::size_t n_outputs);
-    // Minimises sum over r of curvature_r w_r^2 / 2 + slope_r w_r, plus price * size(w). A weight without curvature is
+    // Minimizes sum over r of curvature_r w_r^2 / 2 + slope_r w_r, plus price * size(w). A weight without curvature is
     // zero. `order` has room for n_outputs places.
     void (*update)(const double* curvature, const double* slope, double price, std::size_t n_outputs, std::size_t* order,
                    double* weight);

@@ -27,7 +27,7 @@ struct TwoClassBlock {
 };
 void softmax_rows_of_two(const TwoClassBlock& block, float* rule, double* cost, double* size, double* wrong);
 
-// scores -= step * h; `h` has a line for each class, `stride` apart, and one sign (or 0) for each row.
+// scores -= step * h; `h` has a row for each class, `stride` apart, and one sign (or 0) for each row.
 void move_scores(std::int32_t* scores, std::size_t n_rows, std::size_t n_classes, const std::int8_t* h,
                  std::size_t stride, std::int32_t step);
 

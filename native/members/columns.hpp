@@ -48,17 +48,17 @@ public:
     // Two classes: the predictions of the rows [begin, begin + count).
     void margins(std::size_t slot, std::size_t begin, std::size_t count, double* out) const;
 
-    // The answers of the rows [begin, begin + count); the class of real predictions.
+    // The predictions of the rows [begin, begin + count); the class of real predictions.
     void answers(std::size_t slot, std::size_t begin, std::size_t count, std::uint16_t* out) const;
     // Null unless the predictions are real.
     const float* values(std::size_t slot) const;
     // The class that real predictions speak for.
     std::size_t class_index(std::size_t slot) const { return slots_[slot].class_index; }
-    // Two classes: a byte per row with the answers of the slots 8 block .. 8 block + 7, and whether any of them is in use.
+    // Two classes: a byte per row with the predictions of the slots 8 block .. 8 block + 7, and whether any of them is in use.
     const std::uint8_t* signs(std::size_t block) const { return blocks_[block].data(); }
     bool has_signs(std::size_t block) const;
     std::size_t n_sign_blocks() const { return blocks_.size(); }
-    // 3 to 254 classes: a byte per row with the answer; null elsewhere.
+    // 3 to 254 classes: a byte per row with the prediction; null elsewhere.
     const std::uint8_t* narrow_answers(std::size_t slot) const;
     // Names the content of a slot among all that ever were.
     std::uint64_t stamp(std::size_t slot) const;

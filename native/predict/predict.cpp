@@ -10,7 +10,7 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kBlockRows = 64;       // rows that walk through a tree together
+constexpr std::size_t kBlockRows = 64;       // rows that pass through a tree together
 constexpr std::size_t kRowsPerTask = 1024;
 constexpr std::size_t kRowsPerCheck = 1048576;
 constexpr std::size_t kRowsForPrograms = 128;  // below, a tile of rows is mostly empty

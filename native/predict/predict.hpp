@@ -25,7 +25,7 @@ class Forest {
 public:
     // `category_nodes` are the nodes, counted over all trees and ascending, that split by categories, and `category_sets`
     // their sets. `vectors` has n_outputs numbers for each vector, or nothing. Throws std::invalid_argument unless every
-    // index is in range and every walk ends at a leaf.
+    // index is in range and every path ends at a leaf.
     Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features, std::vector<double> thresholds,
            std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left, std::vector<double> values,
            std::size_t n_features, std::size_t n_outputs, const std::vector<std::int64_t>& category_nodes,
@@ -55,7 +55,7 @@ public:
     double answer(std::size_t leaf, std::size_t output) const;
 
 private:
-    // A leaf points to itself with a threshold that nothing exceeds, so that a walk of `depth` steps needs no test.
+    // A leaf points to itself with a threshold that nothing exceeds, so that a path of `depth` steps needs no test.
     template <class T>
     struct Node {
         T threshold;

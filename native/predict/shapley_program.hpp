@@ -24,7 +24,7 @@ struct TreeView {
     std::size_t n_nodes;
 };
 
-// A question. Below, w is the share of the training weight that a feature's questions let through on the way to a node,
+// A question. Below, w is the fraction of the training weight that a feature's questions let through on the way to a node,
 // all of them multiplied: w_above before this question, w_left and w_right after it.
 struct ShapleyNode {
     double threshold;
@@ -41,7 +41,7 @@ struct ShapleyNode {
 };
 
 // With A = t + (1 - t) w_above at the k-th point t: the numbers of a node are, K of each,
-//   (t + (1 - t) w_left) / A and (1 - t) w_left / A, the shares of the left side for rows that go left and right, or,
+//   (t + (1 - t) w_left) / A and (1 - t) w_left / A, the fractions of the left side for rows that go left and right, or,
 //   where both sides have one value, the value that these shares give;
 //   1 / A^2, where a node above asks about the same feature;
 //   with pairs (1 - w) / (t + (1 - t) w) for w_left and for w_right.
@@ -81,7 +81,7 @@ struct ShapleyChunk {
     std::vector<ShapleyProgram> programs;
     std::size_t n_nodes = 0, longest = 0, most_points = 0;  // longest: way of a program, in questions
     std::vector<std::uint32_t> columns;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // places in `columns`
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // indices in `columns`
 
     std::vector<Quadrature> rules;  // by their number of points; those that no program needs are empty
 

@@ -13,7 +13,7 @@ constexpr std::size_t W = kShapleyRows;
 #define EACH_ROW _Pragma("GCC unroll 1") for (std::size_t i = 0; i < W; ++i)
 constexpr std::size_t kBlocks = 5;  // of K x W numbers, at every depth
 
-// For each depth of the way: the chance to come here at each point (times the point's weight), the share of the left side,
+// For each depth of the way: the chance to come here at each point (times the point's weight), the fraction of the left side,
 // the answer of the left side and of the whole, and the quotients that pairs are computed by; and whether each row goes
 // left, and whether it fulfils all that the way has asked about the feature. Flags have 64 bits, as numbers in vectors do.
 template <std::size_t kPoints>

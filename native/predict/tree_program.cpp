@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostCuts = 254;  // codes 0 ... 254, and 255 for missing values
 constexpr std::int8_t kMissingCode = 127;
-// What things cost each row, measured by levels of a walk: so many steps of a program as one, and a code as so many.
+// What things cost each row, measured by levels of a path: so many steps of a program as one, and a code as so many.
 constexpr std::size_t kStepsPerLevel = 40, kLevelsPerCode = 2;
 
 // Turns one tree into questions.

@@ -18,7 +18,7 @@ namespace radboost {
 
 class ClassScores;
 
-// The gradients g(i, c) take 4 bytes per row and class: integers, quantised per unit of sample weight by one power of two for
+// The gradients g(i, c) take 4 bytes per row and class: integers, quantized per unit of sample weight by one power of two for
 // all rows. An answer c in row i lowers the loss at the rate g(i, c).
 class ClassWeighting : public AnswerWeighting {
 public:

@@ -53,7 +53,7 @@ int128 value_edge(const std::int64_t* weights, const float* values, std::size_t 
 // The byte of eight hypotheses is a column of 256 bins: one histogram gives all eight edges.
 void add_signs(const std::uint8_t* bytes, const std::int64_t* weights, std::size_t begin, std::size_t end,
                std::int64_t* histogram) {
-    // Neighbouring rows often carry the same byte: four histograms in turn do not wait for each other.
+    // Neighboring rows often carry the same byte: four histograms in turn do not wait for each other.
     std::int64_t lanes[4][256] = {};
     std::size_t i = begin;
     for (; i + 4 <= end; i += 4)

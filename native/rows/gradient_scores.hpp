@@ -19,7 +19,7 @@ struct LeafNumbers {
 
 struct TargetSums {
     double loss = 0;   // mean over the rows
-    double error = 0;  // share of the rows whose class is not the one with the largest score; 0 for targets that are numbers
+    double error = 0;  // fraction of the rows whose class is not the one with the largest score; 0 for targets that are numbers
 };
 
 // A row's gradient and weight share one 64-bit word: the weight in the lowest bits, the gradient above, so that one addition

@@ -16,7 +16,7 @@ void sum_by_label(const RowWeights& weights, const std::int32_t* label_of_row, s
                   std::int64_t* sums, Value value) {
     const auto found = weights.add<std::int64_t>(
         n_labels, weights.n_rows(), n_threads, [&](std::size_t begin, std::size_t end, std::int64_t* own) {
-            // Neighbouring rows often share a leaf: four sums in turn do not wait for each other.
+            // Neighboring rows often share a leaf: four sums in turn do not wait for each other.
             std::vector<std::int64_t> lanes(4 * n_labels, 0);
             std::int64_t* lane_sums = lanes.data();
             std::size_t i = begin;

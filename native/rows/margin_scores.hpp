@@ -16,7 +16,7 @@ class HypothesisColumns;
 
 struct LossSums {
     double loss;   // sum of w Phi, or of what the objective makes of Phi
-    double slope;  // S = sum of w Phi', the normaliser of D
+    double slope;  // S = sum of w Phi', the normalizer of D
     double error;  // sum of w over the rows whose class does not have the largest score alone (y f <= 0)
 };
 
@@ -26,7 +26,7 @@ struct LineSums {
 };
 
 // D y of a round, scaled to a total of about 2^61: what the edges of hypotheses and leaves are summed from. It is
-// quantised per unit of sample weight and then multiplied by the weight, like the growth weights.
+// quantized per unit of sample weight and then multiplied by the weight, like the growth weights.
 constexpr double kEdgeScale = 2305843009213693952.0;  // 2^61
 
 class MarginScores;

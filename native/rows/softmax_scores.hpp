@@ -14,7 +14,7 @@ namespace radboost {
 
 struct SoftmaxSums {
     double risk;   // the mean of the expected costs, equation (4), with costs in [0, 1]
-    double error;  // share of the weight whose class does not have the largest score first
+    double error;  // fraction of the weight whose class does not have the largest score first
     double size;   // the mean of the sum over z of |g(z | x) Delta c(z)|: the largest slope that any h can have
 };
 

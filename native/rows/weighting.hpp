@@ -47,7 +47,7 @@ public:
     // A worker without rows has no factors either, and must still know whether there are any.
     RowFactors(std::optional<std::vector<double>> factors, std::size_t n_rows);
 
-    // Others in their place: a share of each row times a number of its group.
+    // Others in their place: a fraction of each row times a number of its group.
     void replace(const double* shares, const RowGroups& groups, const double* of_group, int n_threads);
 
     bool given() const { return given_; }
@@ -69,7 +69,7 @@ public:
     double total_weight() const { return weights_->total(); }
     // Who else has rows of this problem.
     const Collective& collective() const { return weights_->collective(); }
-    // A hash of each row's codes and of what it is to be told apart by: equal rows, equal hashes, whatever their position.
+    // A hash of each row's codes and of what it is to be distinguished by: equal rows, equal hashes, whatever their position.
     virtual std::vector<std::uint64_t> row_hashes(const BinnedData& data, int n_threads) const = 0;
 
 protected:
@@ -79,7 +79,7 @@ private:
     const RowWeights* weights_;
 };
 
-// The weights of one round enter the histograms as integers of about this total, quantised per unit of sample weight and
+// The weights of one round enter the histograms as integers of about this total, quantized per unit of sample weight and
 // then multiplied by the weight, so that a row of weight k and k rows of weight 1 add up to the same.
 constexpr double kGrowthScale = 1073741824.0;  // 2^30
 
@@ -113,7 +113,7 @@ public:
     // Edges as integers: sums[slot] is the sum over all rows of g(i, answer of the hypothesis there), times kValueGrid where
     // its predictions are real; 0 for empty slots.
     virtual void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const;
-    // The same for hypotheses that are given by their real predictions, a line of `values` each: n_channels sums for each.
+    // The same for hypotheses that are given by their real predictions, a row of `values` each: n_channels sums for each.
     virtual void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const;
     // The edge of one hypothesis, times a factor on each row, apart for each group of rows: sums[2 * group] in units of
     // edge_unit() / kValueGrid, and sums[2 * group + 1] of the absolute terms. Factors are multiples of 1 / kValueGrid where
@@ -131,7 +131,7 @@ public:
 protected:
     AnswerWeighting(const RowWeights& weights, std::shared_ptr<const RowClasses> classes);
 
-    // The growth weight of a row whose share of the total is `share` before copies are counted in.
+    // The growth weight of a row whose fraction of the total is `share` before copies are counted in.
     std::uint32_t growth_weight(std::size_t row, double share) const;
 
     LargeArray<std::uint32_t> growth_;

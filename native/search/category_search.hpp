@@ -1,4 +1,4 @@
-// How the best subset of a column's categories is found. Included by split_search.hpp.
+// Search for the best subset of a column's categories. Included by split_search.hpp.
 #pragma once
 
 #include "search/split_search.hpp"

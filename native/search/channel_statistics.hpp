@@ -5,7 +5,7 @@
 //   std::size_t width() const;                                                     // numbers per row
 //   void add(std::size_t row, std::int64_t sign, std::int64_t* sums) const;        // sums += sign * those of a row
 //   void add_rows(const BinnedData&, RowSet, begin, end, first, last, std::int64_t* histogram) const;   // slot x channel,
-//                                     // of the rows at the places [begin, end) and the columns [first, last)
+//                                     // of the rows at the indices [begin, end) and the columns [first, last)
 //   std::size_t tile_columns(std::size_t n_columns, int n_threads) const;          // that one pass over the rows handles
 // and Score, which sees sums of the channels,
 //   using Interface;                                                               // NodeStatistics or PairStatistics

@@ -17,7 +17,7 @@ public:
         std::iota(shuffled_.begin(), shuffled_.end(), 0u);
     }
 
-    // The columns at the places [first, last) of a shuffle named by the key, ascending.
+    // The columns at the indices [first, last) of a shuffle named by the key, ascending.
     std::vector<std::uint32_t> draw(std::uint64_t key, std::size_t first, std::size_t last) {
         return draw_of(shuffled_.size(), key, first, last);
     }

@@ -29,7 +29,7 @@ constexpr std::size_t kTileColumns = 64;
 // Row times column updates below which waking threads costs more than it brings.
 constexpr std::size_t kParallelUpdates = 60000;
 
-// histogram[slot_offsets[c] + code] += weights[row] for the rows at the places [begin, end) and the columns
+// histogram[slot_offsets[c] + code] += weights[row] for the rows at the indices [begin, end) and the columns
 // [first, last). Integer sums: the result does not depend on threads or order.
 template <class Weight>
 void add_to_histogram(const BinnedData& data, RowSet rows, std::size_t begin, std::size_t end, std::size_t first,

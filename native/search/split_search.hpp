@@ -1,4 +1,4 @@
-// How the best question is found, whatever it is scored by.
+// Search for the best split, whatever it is scored by.
 //
 // A Table holds one column of a node: entries (bins, or the codes that occur), each with what the score needs, and one
 // more for the missing values. It provides

@@ -23,7 +23,7 @@ enum class Criterion {
     variance  // sum over the outputs of (sum of gradients)^2 / weight, left plus right: explained squared gradient
 };
 
-// The rows of one class in a node: the places [begin, end) among the node's rows.
+// The rows of one class in a node: the indices [begin, end) among the node's rows.
 struct Segment {
     std::uint32_t class_index;
     std::size_t begin, end;
@@ -47,13 +47,13 @@ struct Node {
 
 struct Split {
     bool valid = false;
-    bool asked = false;  // some column told the node's rows apart at all
+    bool asked = false;  // some column distinguishes the node's rows at all
     bool missing_left = false;
     std::uint32_t column = 0, bin = 0;
     // In a categorical column: the categories that the search placed, and those of them that go left. All others have no
     // weight in the node and follow the heavier child.
     CategorySet placed, left;
-    double gain = 0;  // score above that of the unsplit node, as a share of the total weight
+    double gain = 0;  // score above that of the unsplit node, as a fraction of the total weight
     std::vector<std::int64_t> left_sums;  // like the node's sums
 };
 

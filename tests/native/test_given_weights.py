@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from native_tools import bin_natively, naive_columns
 from radboost import _native
-from radboost.trees import GivenTrees, GrowthSettings, TreeOptions, quantise
+from radboost.trees import GivenTrees, GrowthSettings, TreeOptions, quantize
 from reference import growth, splits
 from reference.data import smooth, smooth_classes, tiny
 
@@ -105,10 +105,10 @@ def test_quantised_weights_fill_the_histograms_and_no_more(scale: float) -> None
     rng = np.random.default_rng(2)
     for n in (1, 10, 10**5):
         D, copies = rng.random(n) * scale, rng.random(n) * 10
-        for weights in (quantise(D), quantise(D, copies), quantise(D, np.ceil(copies))):
+        for weights in (quantize(D), quantize(D, copies), quantize(D, np.ceil(copies))):
             assert 2**28 < int(weights.astype(np.int64).sum()) <= 2**30
     with pytest.raises(ValueError, match="all weights are zero"):
-        quantise(np.zeros(3))
+        quantize(np.zeros(3))
 
 
 def test_bad_problems_are_refused() -> None:

@@ -44,7 +44,7 @@ def test_minima_are_those_of_a_general_solver(seed: int, signed: bool, free: int
     distance = random_distance(seed, 12, signed=signed, free=free)
     for part in (0.8, 0.3, 0.05, 1e-3):
         c = part * distance.first_price
-        found = distance.minimise(np.zeros(12), c)
+        found = distance.minimize(np.zeros(12), c)
         assert distance.value(found, c) == pytest.approx(by_scipy(distance, c), rel=1e-7, abs=1e-10)
         assert signed or (found >= 0.0).all()
 
@@ -52,8 +52,8 @@ def test_minima_are_those_of_a_general_solver(seed: int, signed: bool, free: int
 @pytest.mark.parametrize("signed", [True, False])
 def test_above_the_first_price_nothing_is_left_and_below_it_something(signed: bool) -> None:
     distance = random_distance(5, 12, signed=signed)
-    assert not distance.minimise(np.zeros(12), 1.0001 * distance.first_price).any()
-    assert distance.minimise(np.zeros(12), 0.99 * distance.first_price).any()
+    assert not distance.minimize(np.zeros(12), 1.0001 * distance.first_price).any()
+    assert distance.minimize(np.zeros(12), 0.99 * distance.first_price).any()
 
 
 def test_every_step_lowers_the_objective_and_a_warm_start_ends_where_a_cold_one_does() -> None:
@@ -61,10 +61,10 @@ def test_every_step_lowers_the_objective_and_a_warm_start_ends_where_a_cold_one_
     c, values, weights = 0.1 * distance.first_price, [], np.zeros(20)
     for _ in range(15):
         values.append(distance.value(weights, c))
-        weights = distance.minimise(weights, c, most_sweeps=1)
+        weights = distance.minimize(weights, c, most_sweeps=1)
     assert np.all(np.diff(values) <= 1e-15)
-    warm = distance.minimise(distance.minimise(np.zeros(20), 2.0 * c), c)
-    assert np.allclose(warm, distance.minimise(np.zeros(20), c), atol=1e-6)
+    warm = distance.minimize(distance.minimize(np.zeros(20), 2.0 * c), c)
+    assert np.allclose(warm, distance.minimize(np.zeros(20), c), atol=1e-6)
 
 
 def test_along_the_path_the_distance_falls_and_the_minimum_with_it() -> None:
@@ -89,7 +89,7 @@ def test_supports_have_the_sizes_and_keep_what_is_free() -> None:
 def test_of_equal_columns_one_is_enough() -> None:
     moments = np.ones((3, 3))
     distance = Distance(moments, np.array([0.5, 0.3, 0.2]), np.ones(3), signed=True)
-    found = distance.minimise(np.zeros(3), 1e-6 * distance.first_price)
+    found = distance.minimize(np.zeros(3), 1e-6 * distance.first_price)
     assert found.sum() == pytest.approx(1.0, abs=1e-5)
     assert np.count_nonzero(found) == 1
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from radboost.structured import determinize, string_weight
 from radboost.structured.determinization import RESIDUAL_TOLERANCE
-from radboost.structured.operations import determinize, string_weight
 from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
 from radboost.structured.transducer import Transducer
 from structured_tools import (

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from radboost.structured.operations import (
+from radboost.structured import (
     LazyComposition,
     compose,
     determinize,
@@ -17,10 +17,10 @@ from radboost.structured.operations import (
     pair_weight,
     remove_epsilon,
     string_weight,
-    total_weight,
-    trim,
     union,
 )
+from radboost.structured.distances import total_weight
+from radboost.structured.graphs import trim
 from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 from structured_tools import (

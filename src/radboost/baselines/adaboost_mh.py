@@ -97,7 +97,7 @@ class AdaBoostMHClassifier(Baseline):
         return AdaBoostMH(problem, max_leaves, trace)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """Normalised 1 / (1 + exp(-2 psi)), for each class the minimiser of its expected loss."""
+        """Normalized 1 / (1 + exp(-2 psi)), for each class the minimizer of its expected loss."""
         if scores.ndim == 1:
             return np.column_stack([expit(-2.0 * scores), expit(2.0 * scores)])
         # Divided by that of the best class, so that a row whose classes are all improbable is no division by zero.

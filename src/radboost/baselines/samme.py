@@ -73,6 +73,6 @@ class SAMMEClassifier(Baseline):
         return SAMME(problem, max_leaves, trace)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """p_c proportional to exp psi(x, c), the minimiser of the expected loss (Zhu et al., section 2)."""
+        """p_c proportional to exp psi(x, c), the minimizer of the expected loss (Zhu et al., section 2)."""
         columns = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
         return np.asarray(softmax(columns, axis=1))

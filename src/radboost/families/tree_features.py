@@ -12,7 +12,7 @@ from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.families.generators import Generator, LastLook, Proposing, Training, dense
 from radboost.trees.binner import bin_rows
-from radboost.trees.given_weights import GivenTrees, quantise
+from radboost.trees.given_weights import GivenTrees, quantize
 from radboost.trees.grower import GrowthSettings
 from radboost.trees.options import TreeOptions
 from radboost.trees.tree import Tree
@@ -44,7 +44,7 @@ class Trees(Generator, name="trees"):
             if not asked:
                 return []
             classes = np.array([line < 0.0 for line in asked], dtype=np.uint16)
-            weights = np.array([quantise(np.abs(line)) for line in asked])
+            weights = np.array([quantize(np.abs(line)) for line in asked])
             return [trees.hypothesis(tree) for tree in trees.grow(classes, weights, next(rounds))]
 
         return propose

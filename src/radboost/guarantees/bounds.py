@@ -36,7 +36,7 @@ class MarginBound:
     Attributes
     ----------
     margin_error : float
-        The mean of 1 - margin/rho, at least 0 and at most 1: a row counts by how far its normalised margin is below
+        The mean of 1 - margin/rho, at least 0 and at most 1: a row counts by how far its normalized margin is below
         ``rho``. In Theorem 1 the fraction of the sample whose margin is at most ``rho``, which is more.
     complexity_term : float
         The price of the hypotheses, ``factor`` times ``complexity``.
@@ -161,29 +161,20 @@ def bound(
 ) -> MarginBound | Any:
     """Bound the true error of ``model``, with every term named.
 
-    With probability at least 1 - delta over the draw of a sample of m rows, every ensemble f has
+    It is the smallest sum of three statements of ``docs/theory.md``, sections 7, 8 and 11, each with its part of delta.
+    Equation (7b) is for the trees of one size, (7f) is Theorem 1 of Deep Boosting put right, and (7h) is for trees on
+    numeric columns by their sizes. With more than two classes they are (11c), (11d) and (11h). All choices made by
+    looking at the sample are paid for. These are the statement, rho, s, the size of the largest tree, its categorical
+    columns, whether values are missing, and whether leaves vote or hold numbers. ``docs/guarantees.md`` says how to
+    read the result.
 
-        R(f) <= L_rho(f) + 2/rho kappa + sqrt(log(1/delta') / (2m))                              (one class)
-        R(f) <= R_rho(f) + 2/(rho - 2s) sum_j abs(alpha_j) kappa_j
-                + c exp(-n s^2 / 2) + sqrt(log((p + n - 1 over n) / delta') / (2m))              (Theorem 1)
-        R(f) <= L_rho(f) + 2/rho (sum_j abs(alpha_j) kappa'_j + k/m) + sqrt(log(1/delta') / (2m))    (sizes of trees)
-
-    where R_rho is the fraction of the sample with a normalised margin of at most rho, and L_rho the mean of
-    1 - margin/rho cut to [0, 1]. The abs(alpha_j) are scaled to sum to 1. Here kappa_j bounds the complexity of the
-    trees that are as large as hypothesis j, kappa that of the trees as large as the largest. To kappa_j kappa'_j adds
-    the price of the choice among all sizes; k is a constant, and c is the number of classes. The last is for trees on
-    numeric columns. The smallest sum is returned. delta' is the part of delta that is left after all choices made by
-    looking at the sample. These are the statement, rho, s, the size of the largest tree, its categorical columns,
-    whether values are missing, and whether leaves vote or hold numbers. Proofs are in ``docs/theory.md``, sections 7, 8
-    and 11; how to read it is in ``docs/guarantees.md``.
-
-    Because it holds for every f at once, it holds for the one that was fitted to the sample: **pass the
-    training data**. (Another sample from the same source is valid too.)
+    It holds for every ensemble at once, and so for the one that was fitted to the sample: **pass the training data**.
+    (Another sample from the same source is valid too.)
 
     Penalties, the learning rate, the number of rounds, random draws, early stopping, ``max_depth`` and automatic
-    settings (``chosen_``) are free: they lead to another f of the same families. Not covered are rows that are not
-    drawn independently from one source, and columns that were made or selected by looking at rows. When a search chose
-    among k families (``"stumps"``, ``"trees"``, kernels, families of your own), ask for ``delta/k``.
+    settings (``chosen_``) are free: they lead to another ensemble of the same families. Not covered are rows that are
+    not drawn independently from one source, and columns that were made or selected by looking at rows. When a search
+    chose among k families (``"stumps"``, ``"trees"``, kernels, families of your own), ask for ``delta/k``.
 
     Where no value of the sample is missing, the statement is about rows without missing values; and always about rows
     of the classes that the model knows. It is about the class with the largest score: other decisions
@@ -205,10 +196,8 @@ def bound(
     delta : float
         The probability that the bound fails, in (0, 1).
     sample_weight : array-like of shape (n_rows,), optional
-        Whole numbers: a row of weight w stands for w rows of the sample that happen to be equal, each drawn from the
-        source, and m is the sum. Weights that express anything else (costs, importance, copies that were made on
-        purpose) are no draws: leave them out here, also where ``fit`` had them. Then the bound is for the rows as they
-        are. Fractions are refused.
+        Whole numbers: a row of weight w stands for w equal rows that were drawn from the source. Leave out any other
+        weights, also where ``fit`` had them; fractions are refused.
     eigengap, largest_diagonals :
         Of a ``SupervisedKernelProjection`` alone, which is bounded by Theorem 7.5: see :func:`projection_bound`.
 

@@ -64,20 +64,16 @@ def projection_bound(
 ) -> ProjectionBound:
     """Bound the true error of a `SupervisedKernelProjection` for two classes, with every term named.
 
-    With probability at least 1 - delta over the draw of the labelled rows and of an unlabelled sample that is larger,
-
-        R(h) <= R_rho(h) + 2/(rho sqrt m) (sqrt(2 (Lambda_(r) + kappa sqrt(r/m)) log(2pm))
-                + 8 kappa nu / Delta_r sqrt(eta_0 e ceil(log p) / m)) + 3 sqrt(log(4/delta) / (2m))
-
-    with kappa = 4 (1 + sqrt(log(4p/delta) / 2)): Theorem 7.5 with kappa sqrt(r/m) of (E.4) in place of kappa beside
-    Lambda_(r), and half of delta for each of the two statements that it combines.
+    With probability at least 1 - delta over the draw of the labeled rows and of an unlabeled sample that is larger,
+    (32) of docs/theory.md holds: Theorem 7.5 with kappa sqrt(r/m) of (E.4) instead of kappa beside Lambda_(r), and half
+    of delta for each of the two statements that it combines.
 
     Parameters
     ----------
     model : fitted SupervisedKernelProjection
         With at least two kernels, `fit_intercept=False`, and fitted with `X_unlabelled` from the same source, drawn
         independently, of more rows than X. Without `ky_fan` Lambda_(r) is 1, which it cannot exceed.
-    X, y : the labelled rows of the fit
+    X, y : the labeled rows of the fit
     eigengap : float
         Delta_r: the least lambda_r - lambda_(r+1) of the base kernels' covariance operators. It is of the source.
     largest_diagonals : sequence of floats or None

@@ -1,4 +1,4 @@
-"""Normalised margins: how clearly the weighted vote of an ensemble goes to the right class."""
+"""Normalized margins: how clearly the weighted vote of an ensemble goes to the right class."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class VotingEnsemble(Protocol):
 
 
 def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
-    """Return the normalised margin of every row, a number in [-1, 1].
+    """Return the normalized margin of every row, a number in [-1, 1].
 
     The margin is the vote for the right class minus the largest one for another class, divided by all votes. With two
     classes it is y f(x) / sum_j abs(alpha_j) (Deep Boosting, section 2). With more it is f(x, y) - max of f(x, y') over

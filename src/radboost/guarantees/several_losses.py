@@ -60,15 +60,9 @@ def agnostic_bound(
 ) -> AgnosticBound:
     """Bound the true agnostic loss of an `AgnosticClassifier`, with every term named.
 
-    With probability at least 1 - delta over the draw of m rows, for all linear models at once,
-
-        L_Lambda(h) <= L^_Lambda(h) + 2 beta R_S(H) + 3 B sqrt(log(2 |V| / (delta p_j)) / (2 m))
-
-    H are the linear functions in the smallest ball of radius 2^j that holds the weights and intercepts, in the units of
-    X. R_S(H) = 2^j sqrt(k sum of (|x_i|^2 + 1)) / m, k = 1 with two classes and 2 c with c. And beta is the largest
-    sum of lambda_k M_k / unit_k over the vertices V of the mixtures. B is the largest loss at 0 + beta 2^j
-    sqrt(largest_row^2 + 1), and p_j = 1 / (3 (1 + |j|)^2). The losses are those that are trained: of "zero_one" the
-    sigmoid.
+    With probability at least 1 - delta over the draw of the rows (28) of docs/theory.md, section 13, holds for all
+    linear models at once. They are in the smallest ball of radius 2^j that holds the weights and intercepts, in the
+    units of X. The losses are those that are trained: of "zero_one" the sigmoid.
 
     Parameters
     ----------

@@ -121,18 +121,9 @@ def sources_bound(
 ) -> SourcesBound:
     """Bound the true error of a ``MultiSourceBoostClassifier`` under the worst mixture of its sources.
 
-    Let source k have m_k rows, drawn independently from D_k, and let lambda be a mixture of the sources. Let f = sum_t
-    alpha_t Q(k_t | x) h_t(x) with abs(alpha_t) scaled to sum to 1, and h_t a tree with n_t splits. With probability at
-    least 1 - delta every such f has, for a fixed rho and a Q that was fixed before the rows were drawn,
-
-        R_lambda(f) <= sum_k lambda_k mean over source k of min(1, max(0, 1 - margin/rho))
-                       + kappa/rho (sum_t abs(alpha_t) s(n_t) + tau^2 / s(1)) + tau sqrt(log(1/delta) / 2)
-
-    with tau^2 = sum_k lambda_k^2 / m_k and s(n)^2 = 2 tau^2 log(p n (n + 1) C_n (2 d M)^n a^n (a - 1)). There are p
-    sources, d columns, M rows; C_n are the Catalan numbers. With two classes kappa = 2 and leaves have a = 2 values;
-    with c, kappa = 4 and a = c + 1 (docs/theory.md, section 16, with the proof). The bound is computed for every corner
-    of ``model.mixtures``, by default for each source. The largest holds for every mixture: an error is linear in
-    lambda.
+    Equation (35) of docs/theory.md, section 16, with the proof, computed for every corner of ``model.mixtures``, by
+    default for each source. The largest holds for every mixture: an error is linear in its weights. Rows of a source
+    are drawn independently, and Q was fixed before they were drawn.
 
     What it does not cover: **a Q that saw these rows**, which the theorem would have to pay for as for any other part
     of the model. Such models are refused. Fit Q on other rows, which need no labels, and pass it in ready:

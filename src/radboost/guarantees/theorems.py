@@ -1,7 +1,7 @@
 """The three statements that `bound` takes the best of, for one margin (docs/theory.md, section 7).
 
 `one_class` is the standard margin bound for the convex hull of one set of functions, (7b), with structural risk
-minimisation over the sets that it might have been. `several_families` is Theorem 1 of Deep Boosting, put right, (7f),
+minimization over the sets that it might have been. `several_families` is Theorem 1 of Deep Boosting, put right, (7f),
 in which every hypothesis pays for its own family. `by_size` is for trees alone, (7h): every tree pays for its own size
 without drawing.
 """

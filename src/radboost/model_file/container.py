@@ -64,7 +64,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
     arrays : mapping of str to numpy.ndarray
         Of the types in :data:`DTYPES` (a big-endian array is stored little-endian).
     """
-    plain = {name: _plain_array(name, array) for name, array in arrays.items()}
+    plain = {name: plain_array(name, array) for name, array in arrays.items()}
     preamble, body = _assemble(header, plain)
     digest = hashlib.sha256()
     with replacing(Path(os.fspath(path))) as file:
@@ -76,7 +76,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
 
 def n_bytes(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> int:
     """How large the file would be that ``write`` makes of the same."""
-    preamble, body = _assemble(header, {name: _plain_array(name, array) for name, array in arrays.items()})
+    preamble, body = _assemble(header, {name: plain_array(name, array) for name, array in arrays.items()})
     return len(preamble) + sum(len(chunk) for chunk in body) + _CHECKSUM_BYTES
 
 
@@ -99,7 +99,7 @@ def read(path: PathLike) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def _plain_array(name: str, array: AnyArray) -> AnyArray:
+def plain_array(name: str, array: AnyArray) -> AnyArray:
     """Return ``array`` in C order and little-endian, or refuse its name or type."""
     if not 0 < len(name) <= MAX_NAME_LENGTH:
         raise ModelFileError(f"An array's name must be a string of 1 to {MAX_NAME_LENGTH} characters, got {name!r}.")
@@ -148,17 +148,15 @@ def canonical_json(document: dict[str, Any]) -> bytes:
     return text.encode("ascii")
 
 
-def _check_nesting(value: Any, level: int = 0) -> None:
+def _check_nesting(value: dict[Any, Any] | list[Any] | tuple[Any, ...], level: int = 1) -> None:
     """Refuse deep nesting, and keys that are no strings: json.dumps turns the key 1 into "1"."""
+    require(level <= MAX_NESTING, f"the header is nested more than {MAX_NESTING} levels deep")
     if isinstance(value, dict):
         wrong = [key for key in value if not isinstance(key, str)]
         require(not wrong, f"the keys of a header must be strings, got {wrong[:1]}")
-        value = value.values()
-    elif not isinstance(value, list | tuple):
-        return
-    require(level < MAX_NESTING, f"the header is nested more than {MAX_NESTING} levels deep")
-    for item in value:
-        _check_nesting(item, level + 1)
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, dict | list | tuple):
+            _check_nesting(item, level + 1)
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -213,11 +211,11 @@ def _parse_header(raw: bytes) -> dict[str, Any]:
         raise ValueError(f"the header is nested more than {MAX_NESTING} levels deep") from None
     except ValueError as error:
         raise ValueError(f"its header is not valid JSON ({error})") from error
-    _check_nesting(document)
     complete = isinstance(document, dict) and set(document) == {"arrays", "content"}
     require(complete, "its header must have the two entries 'arrays' and 'content'")
     require(isinstance(document["arrays"], list), "its table of arrays is not a list")
     require(isinstance(document["content"], dict), "the content of its header is not a dict")
+    _check_nesting(document)
     return dict(document)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from radboost.model_file.checks import require
-from radboost.model_file.container import DTYPES, FORMAT_VERSION, AnyArray, canonical_json, check_array
+from radboost.model_file.container import FORMAT_VERSION, AnyArray, canonical_json, check_array, plain_array
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.models import content_of, restored
 
@@ -25,7 +25,7 @@ def to_plain(estimator: Any) -> dict[str, Any]:
         "kind": KIND,
         "format": FORMAT_VERSION,
         "content": json.loads(canonical_json(dict(header))),
-        "arrays": [_write_array(name, np.asarray(array)) for name, array in arrays.items()],
+        "arrays": [_write_array(name, array) for name, array in arrays.items()],
     }
 
 
@@ -57,9 +57,7 @@ def from_plain(data: Any, name: str) -> Any:
 
 
 def _write_array(name: str, array: AnyArray) -> dict[str, Any]:
-    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    if array.dtype.str not in DTYPES:
-        raise ModelFileError(f"An array of the type {array.dtype} cannot be kept; known are {', '.join(DTYPES)}.")
+    array = plain_array(name, array)
     values = array.reshape(-1).tolist()
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         values = [value if math.isfinite(value) else repr(value) for value in values]

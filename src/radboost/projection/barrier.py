@@ -1,4 +1,4 @@
-"""Minimising a sum of costs a_k / mu_k over a cell of mixtures, from the inside: no step leaves it."""
+"""Minimizing a sum of costs a_k / mu_k over a cell of mixtures, from the inside: no step leaves it."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Cell:
     limits: FloatArray
     inverse_sum: float
     # Of each row that parts the cell from another: the kernel that would lose an eigenvector, and the one to get it.
-    neighbours: tuple[tuple[int, int] | None, ...]
+    neighbors: tuple[tuple[int, int] | None, ...]
 
     def slacks(self, mixture: FloatArray) -> FloatArray:
         """Slack of each condition; the last is that on the inverses."""
@@ -89,20 +89,20 @@ class MixtureSet:
         """The conditions under which these counts are those of the top r."""
         rows: list[FloatArray] = [np.ones(self.n_kernels)]
         limits = [1.0]
-        neighbours: list[tuple[int, int] | None] = [None]
+        neighbors: list[tuple[int, int] | None] = [None]
         if self.ky_fan < math.inf:
             sums = [self.eigenvalues[k, :count].sum() for k, count in enumerate(counts)]
             rows.append(np.array(sums))
             limits.append(self.ky_fan)
-            neighbours.append(None)
+            neighbors.append(None)
         for loser, gainer in self.exchanges(counts):
             row = np.zeros(self.n_kernels)
             row[gainer] = self.eigenvalues[gainer, counts[gainer]]
             row[loser] = -self.eigenvalues[loser, counts[loser] - 1]
             rows.append(row)
             limits.append(0.0)
-            neighbours.append((loser, gainer))
-        return Cell(counts, np.array(rows), np.array(limits), self.inverse_sum, tuple(neighbours))
+            neighbors.append((loser, gainer))
+        return Cell(counts, np.array(rows), np.array(limits), self.inverse_sum, tuple(neighbors))
 
     def exchanges(self, counts: Counts) -> Iterator[tuple[int, int]]:
         """Pairs of kernels of which one can give an eigenvector and the other has a next one."""

@@ -5,8 +5,8 @@ With counts n the features are phi_kj, j <= n_k (E.7 without mu), and beta_kj = 
     F(mu, beta) = mean loss(sum_kj beta_kj phi_kj(x) + b) + alpha/2 sum_k |beta_k|^2 / mu_k
 
 jointly convex in (mu, beta): the penalty is a square over a linear function. The conditions are on mu alone, so that
-minimising in turn over beta and over mu leads to the minimum of the cell. Between cells the projection jumps, and F
-with it: a neighbouring cell is entered only if its minimum is lower.
+minimizing in turn over beta and over mu leads to the minimum of the cell. Between cells the projection jumps, and F
+with it: a neighboring cell is entered only if its minimum is lower.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Course:
 
 
 class ProjectionProblem:
-    """Features of every kernel on the labelled rows, and the mixtures that are allowed."""
+    """Features of every kernel on the labeled rows, and the mixtures that are allowed."""
 
     def __init__(self, mixtures: MixtureSet, features: list[FloatArray], ridge: LogisticRidge, alpha: float) -> None:
         self.mixtures, self.features, self.ridge, self.alpha = mixtures, features, ridge, alpha
@@ -70,7 +70,7 @@ class ProjectionProblem:
         return np.hstack(columns), np.repeat(np.arange(len(counts)), counts)
 
     def at(self, mixture: FloatArray) -> float:
-        """F at a mixture, minimised over the classifier: what a grid would try."""
+        """F at a mixture, minimized over the classifier: what a grid would try."""
         features, kernels = self.chosen(self.mixtures.counts(mixture))
         return self.ridge.solve(features, self.alpha / mixture[kernels], None)[1]
 
@@ -127,14 +127,14 @@ def _kinks(cell: Cell, mixture: FloatArray) -> tuple[tuple[int, int], ...]:
     slacks = cell.slacks(mixture)[:-1]
     sizes = np.abs(cell.rows) @ mixture
     return tuple(
-        neighbour
-        for neighbour, slack, size in zip(cell.neighbours, slacks, sizes, strict=True)
-        if neighbour is not None and slack < 1e-6 * size
+        neighbor
+        for neighbor, slack, size in zip(cell.neighbors, slacks, sizes, strict=True)
+        if neighbor is not None and slack < 1e-6 * size
     )
 
 
 def descend(problem: ProjectionProblem, start: FloatArray, course: Course) -> Solved | None:
-    """From the cell of a mixture to neighbouring ones while that lowers F, first across the kinks where it lies."""
+    """From the cell of a mixture to neighboring ones while that lowers F, first across the kinks where it lies."""
     mixtures = problem.mixtures
     best = problem.minimum(mixtures.counts(start), start, course.accept)
     if best is None:

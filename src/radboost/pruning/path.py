@@ -1,7 +1,7 @@
 """The L1 path: hypotheses that are worth their price, if the scores of the whole ensemble are to be kept.
 
 G are the second moments of the hypotheses' predictions, alpha* the weights of the ensemble. The mean squared distance
-between the scores of two vectors of weights is (alpha - alpha*)' G (alpha - alpha*), and the path minimises
+between the scores of two vectors of weights is (alpha - alpha*)' G (alpha - alpha*), and the path minimizes
 
     F_c(alpha) = 1/2 (alpha - alpha*)' G (alpha - alpha*) + c sum over j of Lambda_j |alpha_j|
 
@@ -87,12 +87,12 @@ class Distance:
     def first_price(self) -> float:
         """The smallest c at which every hypothesis with a price has the weight 0."""
         free = self.prices <= 0.0
-        start = self.minimise(np.zeros(len(self.whole)), 0.0, np.flatnonzero(free)) if free.any() else 0.0 * self.whole
+        start = self.minimize(np.zeros(len(self.whole)), 0.0, np.flatnonzero(free)) if free.any() else 0.0 * self.whole
         slopes = self.slopes(start)[~free]
         pulls = np.abs(slopes) if self.signed else slopes
         return float(np.max(pulls / self.prices[~free], initial=0.0))
 
-    def minimise(
+    def minimize(
         self,
         start: FloatArray,
         c: float,
@@ -138,7 +138,7 @@ class Distance:
         cheapest = float(self.prices[self.prices > 0.0].min(initial=np.inf)) / max(self.largest_slope, 1e-300)
         while c > LAST * first:
             c *= FALL
-            weights = self.minimise(weights, c, None, max(EXACT, ON_PATH * c * cheapest), MOST_ON_PATH)
+            weights = self.minimize(weights, c, None, max(EXACT, ON_PATH * c * cheapest), MOST_ON_PATH)
             yield c, weights
 
     def supports(self, sizes: Sequence[int]) -> dict[int, Indices]:

@@ -125,7 +125,7 @@ class Pruner:
         start = np.zeros(len(whole))
         start[indices] = whole.weights[indices]
         price = RELAXED * self.distance.first_price
-        weights = self.distance.minimise(start, price, indices, TOLERANCE, MOST_SWEEPS)[indices]
+        weights = self.distance.minimize(start, price, indices, TOLERANCE, MOST_SWEEPS)[indices]
         indices, weights = indices[weights != 0.0], weights[weights != 0.0]  # the path may have kept what is not needed
         kept: list[Any] = [whole.hypotheses[index] for index in indices]
         if len(self._constants):

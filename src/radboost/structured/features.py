@@ -39,7 +39,7 @@ class Observations:
                 raise ValueError(
                     f"{name} has {values.shape[1]} numbers at each place; the model was fitted with {self.n_values}."
                 )
-            return _with_neighbours(values, self.window)
+            return _with_neighbors(values, self.window)
         symbols = _symbols(sequence, name)
         if symbols.dtype.kind != self.known.dtype.kind:
             kinds = {"U": "texts", "i": "integers", "b": "booleans"}
@@ -123,7 +123,7 @@ def _vectors(values: Any, name: str) -> NDArray[np.float64]:
     return matrix
 
 
-def _with_neighbours(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:
+def _with_neighbors(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:
     if window == 0:
         return values
     padded = np.pad(values, ((window, window), (0, 0)))

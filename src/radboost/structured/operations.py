@@ -1,28 +1,13 @@
-"""Operations on weighted automata and transducers (Storcheus, appendix D.1), all importable from here."""
+"""Union, removal of epsilons, and weights of strings (Storcheus, appendix D.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from radboost.structured.composition import LazyComposition, common_semiring, compose
-from radboost.structured.determinization import determinize
-from radboost.structured.distances import distance_from_initial, distance_to_final, path_sums, total_weight
+from radboost.structured.composition import common_semiring, compose
+from radboost.structured.distances import path_sums, total_weight
 from radboost.structured.graphs import trim, useful_states
 from radboost.structured.transducer import EPSILON, Arc, Transducer
-
-__all__ = [
-    "LazyComposition",
-    "compose",
-    "determinize",
-    "distance_from_initial",
-    "distance_to_final",
-    "pair_weight",
-    "remove_epsilon",
-    "string_weight",
-    "total_weight",
-    "trim",
-    "union",
-]
 
 
 def union(first: Transducer, second: Transducer) -> Transducer:

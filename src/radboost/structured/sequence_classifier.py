@@ -40,7 +40,7 @@ DECODINGS = ("viterbi", "expected_loss")
 class SequenceClassifier(Unexplained):
     """Labels for the positions of sequences, by a linear chain trained on a loss between whole strings of labels.
 
-    It minimises (6.1) of Storcheus (PhD thesis, NYU 2021, chapter 6), a convex bound of the loss. Weighted automata sum
+    It minimizes (6.1) of Storcheus (PhD thesis, NYU 2021, chapter 6), a convex bound of the loss. Weighted automata sum
     over all strings of labels, each with the exponential of its loss and score. With "cross_entropy" it is a
     conditional random field.
 
@@ -90,10 +90,10 @@ class SequenceClassifier(Unexplained):
     transition_ : list of arrays
         The weights of one label, of two in a row, and so on up to `order`, with an axis for each label.
     exact_ : bool
-        Whether the losses of all strings were known exactly. If not, the model minimises (6.1) with losses in the
+        Whether the losses of all strings were known exactly. If not, the model minimizes (6.1) with losses in the
         middle of their certified bounds.
     objective_error_ : float
-        Largest difference of the true F at these weights from the one that was minimised.
+        Largest difference of the true F at these weights from the one that was minimized.
     history_ : dict of lists
         "objective" after each round, and for "sgd" an estimate by all sequences.
     stop_reason_ : str

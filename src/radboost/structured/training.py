@@ -1,4 +1,4 @@
-"""Minimising (6.1): L-BFGS on all sequences, or stochastic descent on a few at a time."""
+"""Minimizing (6.1): L-BFGS on all sequences, or stochastic descent on a few at a time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The native tree engine: binned data, growth, and prediction."""
 
 from radboost.trees.binner import bin_rows
-from radboost.trees.given_weights import GivenTrees, quantise
+from radboost.trees.given_weights import GivenTrees, quantize
 from radboost.trees.grower import Constraints, GrowthSettings, make_gradient_grower, make_grower
 from radboost.trees.options import TreeOptions, read_tree_options, with_tree_options
 from radboost.trees.regression import constant_tree, regression_tree
@@ -20,7 +20,7 @@ __all__ = [
     "forest_of",
     "make_gradient_grower",
     "make_grower",
-    "quantise",
+    "quantize",
     "read_tree_options",
     "regression_tree",
     "with_tree_options",

@@ -15,7 +15,7 @@ from radboost.trees.tree import Tree
 GrowthWeights = npt.NDArray[np.uint32]
 
 
-def quantise(weights: FloatArray, copies: FloatArray | None = None) -> GrowthWeights:
+def quantize(weights: FloatArray, copies: FloatArray | None = None) -> GrowthWeights:
     """Weights as integers that sum to between 2^28 and 2^30, all copies of the rows counted.
 
     The weight of one copy is rounded before it is multiplied, so that w copies of a row and a row of weight w count

@@ -47,6 +47,7 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         help='another estimator with these parameters; "of" among them is one of: ' + ", ".join(MAKERS),
     )
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time, each with one thread (default: 2)")
+    parser.add_argument("--copies", action="store_true", help="print the fraction of copies in each set, fit nothing")
     parser.add_argument("--show", action="store_true", help="fit nothing")
     parser.add_argument("--published", action="store_true", help="suite tuned: show the fits of docs/tuning.md")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the mean ranks, or the errors by rate")
@@ -110,6 +111,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = arguments(argv)
     if options.suite == "regression":
         print(regression_table(Path(options.data_dir or os.environ.get("RADBOOST_DATA", "."))))
+        return
+    if options.copies:
+        source, first = Source(options.data_dir), {task.dataset: task for task in reversed(tasks_of(options))}
+        print("\n".join(f"{name}: {source.copies(first[name]):.3f}" for name in options.names))
         return
     competitors, tasks = competitors_of(options), tasks_of(options)
     results = Results(PUBLISHED if options.published else options.results, by_name=options.published)

@@ -197,6 +197,11 @@ class Source:
         rows = np.random.default_rng(task.seed).permutation(len(y))[:limit]
         return X[rows], y[rows]
 
+    def copies(self, task: Task) -> float:
+        """Fraction of the rows, with their labels, that have a copy before them."""
+        X, y = self._rows(task)
+        return 1.0 - len(np.unique(np.column_stack([X, y]), axis=0)) / len(y)
+
     def _given(self, task: Task) -> tuple[Rows, Rows]:
         """Parts of the source, or others of their sizes; of many training rows a draw."""
         split = self._splits[task.dataset]

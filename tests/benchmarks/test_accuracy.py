@@ -505,6 +505,11 @@ class TestCommand:
         with pytest.raises(SystemExit):
             command.arguments(given)
 
+    def test_copies_are_counted_for_each_set(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "mammography.csv").write_text("1,2,a\n3,4,b\n1,2,a\n1,2,b\n1,2,a\n")
+        command.main(["--suite", "copies", "--datasets", "mammography", "--data-dir", str(tmp_path), "--copies"])
+        assert capsys.readouterr().out == "mammography: 0.400\n"
+
     def test_a_suite_from_fit_to_tables(
         self, source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -1,8 +1,13 @@
-"""The fits of Table B.1: pictures dealt to writers of two domains, and who learns from them without seeing them."""
+"""Fits of Table B.1: pictures dealt to writers of two domains, federated boosting, and linear models beside it.
+
+The linear models are federated averaging (McMahan et al., 2017) and agnostic federated learning (Mohri, Sivek and
+Suresh, 2019): two classes, logistic loss.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,21 +17,24 @@ from numpy.typing import NDArray
 
 from papers import datasets as registry
 from radboost.estimators import MultiSourceBoostClassifier
-from radboost.federated.answers import Owner, OwnRows
-from radboost.federated.desk import Transport
-from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, clients_of, fit_federated, register
-from radboost.federated.letters import Letter
-from radboost.federated.linear import fit_linear
+from radboost.families.candidates import draw
+from radboost.federated import TrainedByOwners
+from radboost.federated.fitting import PROPOSABLE, fit_federated
+from radboost.federated.handlers import Client, ClientData
+from radboost.federated.messages import Message, Transport
+from radboost.linear.minimax import on_simplex
 
 PICTURES_PER_WRITER = 100
 SIDE = 14  # pictures of 28 x 28 are halved
-# A federation in one process is asked in the same words as over Flower, and ends with the same model, bit for bit.
-PER_DOMAIN = 10  # owners of each domain that a round asks: 20 in all, as in the thesis
+PER_DOMAIN = 10  # clients of each domain that a round asks: 20 in all, as in the thesis
+METHODS = ("fedavg", "afl")
+BATCH = 20
+LEARNING_RATE, MIXTURE_RATE = 1.0, 0.1  # of linear models; divided by sqrt(round) and constant
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Two kinds of pictures, and what parts their owners."""
+    """Two kinds of pictures, and what parts their writers."""
 
     data: str
     classes: tuple[int, int]
@@ -88,30 +96,94 @@ def deal(name: str, data_dir: str | None) -> Dealt:
     return Dealt(np.ascontiguousarray(halved), y, writers, domains)
 
 
-class Memory:
-    """What is kept for an owner between letters."""
+class MemoryState:
+    """Client state in memory."""
 
     def __init__(self) -> None:
-        self.slots: dict[str, Letter] = {}
+        self.slots: dict[str, Message] = {}
 
-    def load(self, slot: str) -> Letter | None:
+    def load(self, slot: str) -> Message | None:
         return self.slots.get(slot)
 
-    def store(self, slot: str, letter: Letter) -> None:
-        self.slots[slot] = letter
+    def store(self, slot: str, message: Message) -> None:
+        self.slots[slot] = message
 
 
-class InOneProcess(Transport):
-    """Owners of given rows, who answer at once."""
+class LocalTransport(Transport):
+    """Clients in this process: the messages, and so the model, are those of a federation on Flower."""
 
-    def __init__(self, given: list[OwnRows]) -> None:
-        self._owners = [Owner(lambda own=own: own, Memory(), PROPOSABLE) for own in given]  # type: ignore[misc]
+    def __init__(self, data: Sequence[ClientData]) -> None:
+        self._clients = [Client(lambda own=own: own, MemoryState(), PROPOSABLE) for own in data]  # type: ignore[misc]
 
     def connected(self) -> list[int]:
-        return list(range(len(self._owners)))
+        return list(range(len(self._clients)))
 
-    def send(self, letters: Mapping[int, Letter]) -> list[tuple[int, Letter | str]]:
-        return [(node, self._owners[node].answer(letter)) for node, letter in letters.items()]
+    def send(self, requests: Mapping[int, Message]) -> list[tuple[int, Message | str]]:
+        return [(node, self._clients[node].handle(request)) for node, request in requests.items()]
+
+
+def loss_and_gradient(
+    design: NDArray[np.float64], labels: NDArray[np.float64], coefficients: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Sum of the logistic loss over rows, and its derivative; labels are -1 and +1."""
+    margins = labels * (design @ coefficients)
+    pull = -labels / (1.0 + np.exp(np.clip(margins, -500.0, 500.0)))
+    return float(np.sum(np.logaddexp(0.0, -margins))), np.asarray(pull @ design)
+
+
+def fit_linear(
+    data: Sequence[ClientData], *, method: str, n_rounds: int, clients_per_round: int | None = None
+) -> NDArray[np.float64]:
+    """Coefficients, the last of which is the offset; labels are 0 and 1.
+
+    "fedavg" averages the coefficients that clients reach from the same start. "afl" descends for the coefficients and
+    ascends for the mixture of the domains, and averages the rounds.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    designs = [np.hstack([own.X, np.ones((len(own.X), 1))]) for own in data]
+    labels = [np.where(own.y == 1, 1.0, -1.0) for own in data]
+    domains = sorted({own.domain for own in data})
+    current, mixture = np.zeros(designs[0].shape[1]), np.full(len(domains), 1.0 / len(domains))
+    average = np.zeros_like(current)
+    for round_index in range(n_rounds):
+        rate = LEARNING_RATE / math.sqrt(1.0 + round_index)
+        reached, losses, slopes = np.zeros_like(current), np.zeros(len(domains)), []
+        drawn = []
+        for k, domain in enumerate(domains):
+            there = [client for client, own in enumerate(data) if own.domain == domain]
+            drawn.append([there[i] for i in draw(k, round_index, len(there), clients_per_round)])
+        n_rows = sum(len(labels[client]) for clients in drawn for client in clients)
+        for k, clients in enumerate(drawn):
+            rows, slope = max(1, sum(len(labels[client]) for client in clients)), np.zeros_like(current)
+            for client in clients:
+                if method == "fedavg":
+                    local = _local_descent(designs[client], labels[client], current, rate)
+                    reached += len(labels[client]) / n_rows * local
+                else:
+                    loss, gradient = loss_and_gradient(designs[client], labels[client], current)
+                    losses[k] += loss / rows
+                    slope += gradient / rows
+            slopes.append(slope)
+        if method == "fedavg":
+            current = average = reached
+        else:
+            current = current - 10.0 * rate * (mixture @ np.array(slopes))
+            mixture = on_simplex(mixture + MIXTURE_RATE * losses)
+            average += (current - average) / (1.0 + round_index)
+    return average
+
+
+def _local_descent(
+    design: NDArray[np.float64], labels: NDArray[np.float64], start: NDArray[np.float64], rate: float
+) -> NDArray[np.float64]:
+    """Coefficients after one pass over the rows."""
+    coefficients = start.copy()
+    for first in range(0, len(design), BATCH):
+        part = slice(first, first + BATCH)
+        _, slope = loss_and_gradient(design[part], labels[part], coefficients)
+        coefficients -= rate * slope / len(labels[part])
+    return coefficients
 
 
 def fit_federated_unit(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
@@ -123,8 +195,8 @@ def fit_federated_unit(facts: dict[str, Any], data_dir: str | None) -> dict[str,
     test = fold[dealt.writers] == facts["fold"]
     algorithm = facts["algorithm"]
     only = int(algorithm[-1]) if algorithm[-1].isdigit() else None
-    given = [
-        OwnRows(
+    data = [
+        ClientData(
             dealt.X[rows],
             dealt.y[rows],
             int(dealt.domains[rows][0]) if algorithm in ("FedMultiBoost", "AFL", "FedAvg") else 0,
@@ -134,26 +206,16 @@ def fit_federated_unit(facts: dict[str, Any], data_dir: str | None) -> dict[str,
         for rows in [np.flatnonzero(dealt.writers == writer)]
         if only is None or dealt.domains[rows][0] == only
     ]
-    predict = _predictor(algorithm, facts["rounds"], InOneProcess(given), dealt.X.shape[1])
-    wrong = predict(dealt.X[test]) != dealt.y[test]
+    wrong = _predictor(algorithm, facts["rounds"], data)(dealt.X[test]) != dealt.y[test]
     return {"errors": [float(wrong[dealt.domains[test] == domain].mean()) for domain in (1, 2)]}
 
 
 def _predictor(
-    algorithm: str, rounds: int, transport: InOneProcess, n_features: int
+    algorithm: str, rounds: int, data: Sequence[ClientData]
 ) -> Callable[[NDArray[np.float64]], NDArray[Any]]:
     if algorithm in ("FedAvg", "AFL"):
-        model = fit_linear(
-            transport,
-            clients_of(register(transport)),
-            np.array([0, 1]),
-            n_features,
-            method=algorithm.lower(),
-            n_rounds=rounds,
-            clients_per_round=PER_DOMAIN,
-            learning_rate=1.0,
-        )
-        return model.predict
+        linear = fit_linear(data, method=algorithm.lower(), n_rounds=rounds, clients_per_round=PER_DOMAIN)
+        return lambda X: (X @ linear[:-1] + linear[-1] > 0).astype(int)
     multi = algorithm == "FedMultiBoost"
     estimator = MultiSourceBoostClassifier(
         rounds,
@@ -164,6 +226,6 @@ def _predictor(
     )
     per_round = PER_DOMAIN if multi else 2 * PER_DOMAIN
     fitted, _ = fit_federated(
-        estimator, transport, candidates=TrainedByOwners(), domain_model=None, clients_per_round=per_round
+        estimator, LocalTransport(data), candidates=TrainedByOwners(), domain_model=None, clients_per_round=per_round
     )
     return fitted.predict

@@ -72,6 +72,21 @@ def estimator(n_rounds: int = 15, **changes: Any) -> MultiSourceBoostClassifier:
 Fault = Callable[[int, Message, Message], Iterable[Message | str]]
 
 
+def when(condition: Callable[[int, Message], bool], change: Callable[[Message], Any]) -> Fault:
+    """Fault of the replies of some nodes to some requests: `change` returns a reply, or a list of any number."""
+
+    def fault(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
+        replies = change(reply) if condition(node, request) else reply
+        return replies if isinstance(replies, list) else [replies]
+
+    return fault
+
+
+def lost(reply: Message) -> list[Message | str]:
+    """No reply at all."""
+    return []
+
+
 class LocalTransport(Transport):
     """Clients in this process, whose replies come in descending order of their numbers."""
 

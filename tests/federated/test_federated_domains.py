@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
+from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of, when
 from radboost.federated import candidates_from, learn_domains
 from radboost.federated.domains import loss_and_gradient
 from radboost.federated.fitting import fit_federated
 from radboost.federated.fixed_point import to_words
 from radboost.federated.handlers import ClientData
-from radboost.federated.messages import Message
 from radboost.rows.domains import fit_domains
 
 
@@ -111,13 +110,9 @@ MOMENTS: dict[str, tuple[str, Any]] = {
 def test_who_spoils_q_is_left_out(what: str) -> None:
     action, values = MOMENTS[what]
 
-    def lying(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        wrong = node == 1 and request.action == action
-        return [changed(reply, arrays={"sums": to_words(values)}) if wrong else reply]
-
-    found, server = fit_federated(
-        estimator(3), LocalTransport(8, fault=lying), candidates=candidates(), domain_model=None
-    )
+    lie = lambda reply: changed(reply, arrays={"sums": to_words(values)})  # noqa: E731
+    transport = LocalTransport(8, fault=when(lambda node, request: node == 1 and request.action == action, lie))
+    found, server = fit_federated(estimator(3), transport, candidates=candidates(), domain_model=None)
     assert list(server.left_out) == ["client 001"]
     X, _, domains = all_rows(8)
     assert np.mean(found.source_probabilities(X).argmax(axis=1) == (domains == "domain 1")) > 0.8

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
+from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, lost, rows_of, when
 from radboost.families import Candidates, stumps_at
 from radboost.families.columns import Column
 from radboost.families.thresholds import Stump
@@ -23,18 +23,15 @@ from radboost.federated.messages import Message, ProtocolError, pack_hypotheses,
 from radboost.model_file import ModelFileError
 
 
-def fit(transport: LocalTransport, n_rounds: int = 15, **more: Any) -> tuple[Any, Any]:
+def fit(transport: LocalTransport, n_rounds: int = 15, changes: Any = None, **more: Any) -> tuple[Any, Any]:
     usual: dict[str, Any] = {"candidates": candidates(), "domain_model": domain_model()}
-    return fit_federated(estimator(n_rounds), transport, **{**usual, **more})
+    return fit_federated(estimator(n_rounds, **(changes or {})), transport, **{**usual, **more})
 
 
 def test_who_drops_out_is_not_counted_as_zero(caplog: pytest.LogCaptureFixture) -> None:
     """Clients that never answer after they have registered: the model is that of the others."""
     gone = {1, 6}
-
-    def silent(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        return [] if node in gone and request.action != "register" else [reply]
-
+    silent = when(lambda node, request: node in gone and request.action != "register", lost)
     X, y, domains = all_rows(10)
     clients = np.concatenate([np.full(len(rows_of(k)[1]), k) for k in range(10)])
     there = ~np.isin(clients, list(gone))
@@ -48,26 +45,19 @@ def test_who_drops_out_is_not_counted_as_zero(caplog: pytest.LogCaptureFixture) 
     assert not server.left_out
 
 
-def test_who_drops_out_between_the_letters_of_a_round() -> None:
+def test_who_drops_out_within_a_round() -> None:
     """Its losses count and its edges are missing: those who are left stand for their domain."""
-    n = [0]
-
-    def silent(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        n[0] += request.action == "edges" and node == 4
-        return ["went away"] if request.action == "edges" and node == 4 else [reply]
-
+    silent = when(lambda node, request: request.action == "edges" and node == 4, lambda reply: ["went away"])
     X, y, _ = all_rows(10)
-    found, _ = fit(LocalTransport(10, fault=silent), 40)
+    transport = LocalTransport(10, fault=silent)
+    found, _ = fit(transport, 40)
     plain, _ = fit(LocalTransport(10), 40)
-    assert n[0] > 5
+    assert sum(request.action == "edges" and node == 4 for node, request in transport.requests) > 5
     assert found.score(X, y) > plain.score(X, y) - 0.05
 
 
 def test_a_domain_that_falls_silent_keeps_what_was_known_of_it() -> None:
-    def silent(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        late = request.facts.get("exchange", 0) > 12
-        return [] if node % 2 == 1 and late else [reply]
-
+    silent = when(lambda node, request: node % 2 == 1 and request.facts["exchange"] > 12, lost)
     found, _ = fit(LocalTransport(6, fault=silent), 30)
     losses = found.history_["source_loss[domain 1]"]
     assert len(set(losses[-5:])) == 1
@@ -75,16 +65,14 @@ def test_a_domain_that_falls_silent_keeps_what_was_known_of_it() -> None:
 
 
 def test_nobody_of_a_domain_ever_answers() -> None:
-    def silent(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        return [] if node % 2 == 1 and request.action != "register" else [reply]
-
+    silent = when(lambda node, request: node % 2 == 1 and request.action != "register", lost)
     with pytest.raises(RuntimeError, match=r"No client of the domain 'domain 1' has answered yet"):
         fit(LocalTransport(6, fault=silent))
 
 
 @pytest.mark.parametrize("forget", [False, True])
 @pytest.mark.parametrize("trained", [False, True])
-def test_clients_that_begin_anew_are_told_everything_again(forget: bool, trained: bool) -> None:
+def test_restarted_clients_get_all_steps(forget: bool, trained: bool) -> None:
     """What was kept for a node brings it back; where that is lost the server begins from the first step."""
     transport = LocalTransport(6)
     n = [0]
@@ -104,7 +92,7 @@ def test_clients_that_begin_anew_are_told_everything_again(forget: bool, trained
     np.testing.assert_array_equal(found.decision_function(X), plain.decision_function(X))
 
 
-def test_clients_that_were_away_are_told_what_they_missed() -> None:
+def test_clients_that_were_away_get_the_steps_that_they_missed() -> None:
     transport = LocalTransport(8)
 
     def coming_and_going(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
@@ -160,34 +148,25 @@ def sums(reply: Message, place: int, value: int) -> Message:
 @pytest.mark.parametrize("what", LIES)
 def test_who_says_what_cannot_be_is_named_and_left_out(what: str, caplog: pytest.LogCaptureFixture) -> None:
     action, lie, reason = LIES[what]
-    asked = []
-
-    def lying(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        if node != 3 or request.action == "register":
-            return [reply]
-        asked.append(request.action)
-        told = lie(reply) if request.action == action else reply
-        return told if isinstance(told, list) else [told]
-
+    transport = LocalTransport(8, fault=when(lambda node, request: node == 3 and request.action == action, lie))
     warned = r"left out for good: 'client 003' \(.*nothing more from their rows, 43 of the 333 registered\. Check"
     with caplog.at_level(logging.ERROR, "radboost.federated"), pytest.warns(UserWarning, match=warned):
-        found, server = fit(LocalTransport(8, fault=lying))
+        found, server = fit(transport)
     assert list(server.left_out) == ["client 003"]
     assert type(found).from_dict(found.to_dict()).left_out_ == found.left_out_ == server.left_out
     assert reason in server.left_out["client 003"]
     assert f"{action}: 'client 003' is left out from now on" in caplog.text
-    assert asked.count(action) == 1
+    assert sum(node == 3 and request.action == action for node, request in transport.requests) == 1
     X, y, _ = all_rows(8)
     assert found.score(X, y) > 0.6
 
 
 def test_a_domain_of_which_all_are_left_out() -> None:
-    def lying(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        return [sums(reply, 0, 2**80) if node % 2 == 1 and request.facts.get("position", 0) > 3 else reply]
-
+    late = lambda node, request: node % 2 == 1 and request.facts.get("position", 0) > 3  # noqa: E731
+    transport = LocalTransport(8, fault=when(late, lambda reply: sums(reply, 0, 2**80)))
     warned = r"'client 001' .*'client 005' .*, 1 more in left_out_\..*166 of the 333 .* domain 'domain 1' is left\."
     with pytest.warns(UserWarning, match=warned):
-        found, _ = fit(LocalTransport(8, fault=lying), 8)
+        found, _ = fit(transport, 8)
     assert sorted(found.left_out_) == [f"client {k:03}" for k in (1, 3, 5, 7)]
     forged = {**found._arrays_of_fit(), "left_out": np.frombuffer(b'{"client 001": 3}', dtype=np.uint8)}
     with pytest.raises(ModelFileError, match="who was left out"):
@@ -257,9 +236,8 @@ REGISTRATIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("what", REGISTRATIONS)
 def test_nonsense_at_registration(what: str, caplog: pytest.LogCaptureFixture) -> None:
-    def lying(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        return [changed(reply, REGISTRATIONS[what]) if node == 2 and request.action == "register" else reply]
-
+    registering = lambda node, request: node == 2 and request.action == "register"  # noqa: E731
+    lying = when(registering, lambda reply: changed(reply, REGISTRATIONS[what]))
     with pytest.warns(UserWarning, match="left out for good: 'node 2'"):
         found, _ = fit(LocalTransport(6, fault=lying), 3)
     assert list(found.left_out_) == ["node 2"]
@@ -297,26 +275,14 @@ def test_silence_is_no_convergence() -> None:
             seen[0] += request.action == action  # noqa: B023
             return ["lost"] if request.action == action and seen[0] in (7, 8) else [reply]  # noqa: B023
 
-        found, _ = fit_federated(
-            estimator(30, step=step),
-            LocalTransport(2, fault=silent),
-            candidates=candidates(),
-            domain_model=domain_model(),
-        )
+        found, _ = fit(LocalTransport(2, fault=silent), 30, {"step": step})
         assert found.n_iter_ == 30
         assert found.n_skipped_rounds_ >= 1
 
 
 def test_a_line_search_goes_on_without_a_silent_domain() -> None:
-    def silent(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        return [] if node % 2 == 1 and request.facts.get("exchange", 0) > 12 else [reply]
-
-    found, _ = fit_federated(
-        estimator(40, step="line_search"),
-        LocalTransport(6, fault=silent),
-        candidates=candidates(),
-        domain_model=domain_model(),
-    )
+    silent = when(lambda node, request: node % 2 == 1 and request.facts["exchange"] > 12, lost)
+    found, _ = fit(LocalTransport(6, fault=silent), 40, {"step": "line_search"})
     assert found.n_iter_ == 40
     losses = found.history_["source_loss[domain 0]"]
     assert losses[-1] < 0.9 * losses[6]
@@ -330,12 +296,7 @@ def test_who_misses_one_letter_is_no_liar() -> None:
         seen[0] += request.action == "slopes" and node == 1
         return ["lost"] if request.action == "slopes" and node == 1 and seen[0] == 3 else [reply]
 
-    found, server = fit_federated(
-        estimator(20, source_objective="softmax"),
-        LocalTransport(3, fault=losing),
-        candidates=candidates(),
-        domain_model=domain_model(),
-    )
+    found, server = fit(LocalTransport(3, fault=losing), 20, {"source_objective": "softmax"})
     assert not server.left_out
     assert found.n_iter_ == 20
 
@@ -357,11 +318,8 @@ def test_scales_that_never_settle() -> None:
 def test_a_small_client_cannot_have_large_edges() -> None:
     """Its share of the derivatives is known: more than that cannot be."""
 
-    def greedy(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        if node not in (0, 1) or request.action != "edges":
-            return [reply]
-        return [sums(reply, 0, -(2**61) // 2)]
-
+    asked = lambda node, request: node in (0, 1) and request.action == "edges"  # noqa: E731
+    greedy = when(asked, lambda reply: sums(reply, 0, -(2**61) // 2))
     _, server = fit(LocalTransport(10, fault=greedy))
     assert "edge of its rows is out of range" in server.left_out["client 000"]
 
@@ -377,15 +335,14 @@ PROPOSALS: dict[str, Any] = {
 
 @pytest.mark.parametrize("what", PROPOSALS)
 def test_proposals_that_are_no_trees(what: str) -> None:
-    def proposing(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
-        if node != 2 or request.action != "propose":
-            return [reply]
+    def false_proposal(reply: Message) -> Message:
         given = PROPOSALS[what]
         if isinstance(given, dict):
-            return [changed(reply, arrays=given)]
+            return changed(reply, arrays=given)
         facts, arrays = pack_hypotheses(given, given[0].n_features if "other" in what else 4, "inline")
-        return [Message("propose", {**reply.facts, **facts}, arrays)]
+        return Message("propose", {**reply.facts, **facts}, arrays)
 
+    proposing = when(lambda node, request: node == 2 and request.action == "propose", false_proposal)
     _, server = fit(LocalTransport(6, fault=proposing), candidates=TrainedByOwners())
     assert list(server.left_out) == ["client 002"]
 

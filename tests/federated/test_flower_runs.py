@@ -57,13 +57,6 @@ def on_ray(path: Path, n_rounds: int, n_silent: int = 0, n_lying: int = 0, per_r
     return load(path), run.stdout + run.stderr
 
 
-def test_twenty_clients_on_ray(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    model, _ = on_ray(tmp_path / "whole", 10)
-    X, _ = new_rows()
-    np.testing.assert_array_equal(model.decision_function(X), central(20, 10).decision_function(X))
-
-
 def test_five_fall_silent_and_two_lie_on_ray(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     (one, text), (other, _) = (on_ray(tmp_path / name, 12, 5, 2, 8) for name in ("one", "other"))

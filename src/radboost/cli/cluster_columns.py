@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, Kind, Texts, as_numbers, as_texts, kind_of, read_cells
-from radboost.cli.columns import Seen, numbers_of
-from radboost.cli.targets import Decided, decide_target, present
+from radboost.cli.cells import Cells, InferredKind, Texts, as_numbers, as_texts, kind_of, read_cells
+from radboost.cli.columns import ColumnSummary, numbers_of
+from radboost.cli.targets import TargetDecision, decide_target, present
 
 MOST_DIFFERENT = 1_000_000
 TOO_MANY = f"has more than {MOST_DIFFERENT:,} different texts, which is too many to be counted on a cluster"
@@ -84,26 +84,26 @@ class Column:
         self.bounded()
         self.numbers.add(other.numbers)
 
-    def seen(self, name: str, n_rows: int) -> Seen:
+    def seen(self, name: str, n_rows: int) -> ColumnSummary:
         """As the columns of a table in memory are seen."""
         n_present = sum(self.texts.values())
         if self.form == "names":
-            return Seen("category", n_rows, n_present, dict(self.texts))
+            return ColumnSummary("category", n_rows, n_present, dict(self.texts))
         if self.form != "text":
             return self._of_numbers(kind_of(Cells(name, self.form, spelled=False)), self.numbers, n_rows)
         cells = Cells(name, "text", spelled=False, texts=_texts_of(self.texts))
         kind = kind_of(cells, [self.texts[text] for text in sorted(self.texts)])
         if kind.name == "category":
-            return Seen(kind.name, n_rows, n_present, dict(self.texts))
+            return ColumnSummary(kind.name, n_rows, n_present, dict(self.texts))
         found = Numbers.of(numbers_of(cells, kind.name, kind.number_format))
         if kind.written is not None:
             n_present -= kind.written.n_others
         return self._of_numbers(kind, replace(found, n_present=n_present), n_rows)
 
     @staticmethod
-    def _of_numbers(kind: Kind, found: Numbers, n_rows: int) -> Seen:
+    def _of_numbers(kind: InferredKind, found: Numbers, n_rows: int) -> ColumnSummary:
         same = found.low == found.high
-        return Seen(kind.name, n_rows, found.n_present, {}, same=same, written=kind.written)
+        return ColumnSummary(kind.name, n_rows, found.n_present, {}, same=same, written=kind.written)
 
 
 def _counted(texts: Texts) -> dict[str, int]:
@@ -157,7 +157,7 @@ class TargetSeen:
         self.values, self.counts = values, counts
         self.bounded()
 
-    def decide(self, name: str, task: str | None) -> Decided:
+    def decide(self, name: str, task: str | None) -> TargetDecision:
         """As the target of a table in memory is decided on."""
         if self.texts:
             texts = _texts_of(self.texts)

@@ -141,36 +141,29 @@ def fit_linear(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
-    designs = [np.hstack([own.X, np.ones((len(own.X), 1))]) for own in data]
-    labels = [np.where(own.y == 1, 1.0, -1.0) for own in data]
+    rows = [(np.hstack([own.X, np.ones((len(own.X), 1))]), np.where(own.y == 1, 1.0, -1.0)) for own in data]
     domains = sorted({own.domain for own in data})
-    current, mixture = np.zeros(designs[0].shape[1]), np.full(len(domains), 1.0 / len(domains))
+    members = [[rows[k] for k, own in enumerate(data) if own.domain == domain] for domain in domains]
+    current, mixture = np.zeros(rows[0][0].shape[1]), np.full(len(domains), 1.0 / len(domains))
     average = np.zeros_like(current)
     for round_index in range(n_rounds):
         rate = LEARNING_RATE / math.sqrt(1.0 + round_index)
-        reached, losses, slopes = np.zeros_like(current), np.zeros(len(domains)), []
-        drawn = []
-        for k, domain in enumerate(domains):
-            there = [client for client, own in enumerate(data) if own.domain == domain]
-            drawn.append([there[i] for i in draw(k, round_index, len(there), clients_per_round)])
-        n_rows = sum(len(labels[client]) for clients in drawn for client in clients)
-        for k, clients in enumerate(drawn):
-            rows, slope = max(1, sum(len(labels[client]) for client in clients)), np.zeros_like(current)
-            for client in clients:
-                if method == "fedavg":
-                    local = _local_descent(designs[client], labels[client], current, rate)
-                    reached += len(labels[client]) / n_rows * local
-                else:
-                    loss, gradient = loss_and_gradient(designs[client], labels[client], current)
-                    losses[k] += loss / rows
-                    slope += gradient / rows
-            slopes.append(slope)
+        drawn = [
+            [of_domain[k] for k in draw(seed, round_index, len(of_domain), clients_per_round)]
+            for seed, of_domain in enumerate(members)
+        ]
+        n_rows = [sum(len(labels) for _, labels in clients) for clients in drawn]
         if method == "fedavg":
-            current = average = reached
-        else:
-            current = current - 10.0 * rate * (mixture @ np.array(slopes))
-            mixture = on_simplex(mixture + MIXTURE_RATE * losses)
-            average += (current - average) / (1.0 + round_index)
+            chosen = [client for clients in drawn for client in clients]
+            reached = [len(labels) / sum(n_rows) * _local_descent(X, labels, current, rate) for X, labels in chosen]
+            current = average = np.sum(reached, axis=0)
+            continue
+        sums = [[loss_and_gradient(X, labels, current) for X, labels in clients] for clients in drawn]
+        losses = np.array([sum(loss for loss, _ in parts) / n for parts, n in zip(sums, n_rows, strict=True)])
+        slopes = np.array([sum(slope / n for _, slope in parts) for parts, n in zip(sums, n_rows, strict=True)])
+        current = current - 10.0 * rate * (mixture @ slopes)
+        mixture = on_simplex(mixture + MIXTURE_RATE * losses)
+        average += (current - average) / (1.0 + round_index)
     return average
 
 

@@ -129,7 +129,7 @@ PAGES = (
     Page(
         "federated",
         "radboost.federated",
-        'Federated learning: rows stay with the clients ([guide](../federated.md)). Needs `pip install "radboost[flower]"`.',
+        'Fits on rows of many clients: [the guide](../federated.md). Needs `pip install "radboost[flower]"`.',
         "radboost.federated",
     ),
     Page(

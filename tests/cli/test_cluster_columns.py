@@ -11,7 +11,7 @@ import pytest
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import cluster_columns
 from radboost.cli.cells import as_texts, read_cells
-from radboost.cli.cluster_columns import Columns, PartSeen, look_at
+from radboost.cli.cluster_columns import ColumnsToRead, PartSeen, look_at
 from radboost.cli.cluster_parts import together
 from radboost.cli.columns import choose_columns, decide_columns, table_of
 from radboost.cli.reading import RawTable
@@ -52,9 +52,9 @@ def whole() -> Any:
     )
 
 
-def seen_in_parts(table: Any, target: str, height: int) -> tuple[PartSeen, Columns]:
+def seen_in_parts(table: Any, target: str, height: int) -> tuple[PartSeen, ColumnsToRead]:
     features = tuple(name for name in table.column_names if name != target)
-    columns = Columns(target, features, frozenset({"code"}), None, MISSING_WORDS)
+    columns = ColumnsToRead(target, features, frozenset({"code"}), None, MISSING_WORDS)
     first, *others = [look_at(table.slice(start, height), columns) for start in range(0, table.num_rows, height)]
     for other in others:
         first.add(other)

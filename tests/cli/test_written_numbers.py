@@ -12,7 +12,7 @@ import pytest
 
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import main
-from radboost.cli.cluster_columns import Columns, look_at
+from radboost.cli.cluster_columns import ColumnsToRead, look_at
 from radboost.cli.columns import cells_of, choose_columns, decide_columns, match_columns
 from radboost.cli.reading import RawTable, ReadOptions, read_table
 from radboost.cli.targets import read_target
@@ -70,7 +70,7 @@ def test_columns_are_the_plain_ones_also_in_later_files(tmp_path: Path) -> None:
 
 def test_parts_of_a_typed_file_decide_alike() -> None:
     table = pa.table(messy()[0] | {"code": [f"{place % 40}" for place in range(N)], "y": ["u", "v"] * (N // 2)})
-    columns = Columns("y", tuple(table.column_names[:-1]), frozenset(), None, MISSING_WORDS)
+    columns = ColumnsToRead("y", tuple(table.column_names[:-1]), frozenset(), None, MISSING_WORDS)
     seen, *others = [look_at(table.slice(start, 50), columns) for start in range(0, N, 50)]
     for other in others:
         seen.add(other)

@@ -19,7 +19,7 @@ TOO_MANY = f"has more than {MOST_DIFFERENT:,} different texts, which is too many
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnsToRead:
     """Which columns of a table are read, and for what."""
 
     target: str
@@ -58,7 +58,7 @@ class Numbers:
 
 
 @dataclass
-class Column:
+class ColumnCounts:
     """What some rows have in a column: texts with their numbers, or numbers."""
 
     form: str
@@ -67,18 +67,18 @@ class Column:
     too_many: bool = False
 
     @classmethod
-    def of(cls, cells: Cells, *, as_categories: bool) -> Column:
+    def of(cls, cells: Cells, *, as_categories: bool) -> ColumnCounts:
         if as_categories or cells.form == "text":
             return cls("text" if cells.form == "text" else "names", Counter(_counted(as_texts(cells)))).bounded()
         assert cells.numbers is not None  # of every other form
         return cls(cells.form, numbers=Numbers.of(cells.numbers))
 
-    def bounded(self) -> Column:
+    def bounded(self) -> ColumnCounts:
         if len(self.texts) > MOST_DIFFERENT:
             self.texts, self.too_many = Counter(), True
         return self
 
-    def add(self, other: Column) -> None:
+    def add(self, other: ColumnCounts) -> None:
         self.too_many |= other.too_many
         self.texts = Counter() if self.too_many else self.texts + other.texts
         self.bounded()
@@ -185,7 +185,7 @@ class PartSeen:
     n_without_weight: int
     n_without_target: int
     target: TargetSeen
-    columns: dict[str, Column]
+    columns: dict[str, ColumnCounts]
 
     @property
     def n_rows(self) -> int:
@@ -212,7 +212,7 @@ class Kept:
     n_weighted: int
 
 
-def read_part(table: Any, columns: Columns) -> Kept:
+def read_part(table: Any, columns: ColumnsToRead) -> Kept:
     """Leaves out the rows that do not count."""
     places = np.arange(table.num_rows)
     weights = None
@@ -235,7 +235,7 @@ def read_part(table: Any, columns: Columns) -> Kept:
     return Kept(table, target, weights, places, n_weighted)
 
 
-def look_at(table: Any, columns: Columns) -> PartSeen:
+def look_at(table: Any, columns: ColumnsToRead) -> PartSeen:
     """What the rows of a part hold."""
     kept = read_part(table, columns)
     return PartSeen(
@@ -244,7 +244,7 @@ def look_at(table: Any, columns: Columns) -> PartSeen:
         kept.n_weighted - kept.table.num_rows,
         TargetSeen.of(kept.target),
         {
-            name: Column.of(columns.cells(kept.table, name), as_categories=name in columns.categorical)
+            name: ColumnCounts.of(columns.cells(kept.table, name), as_categories=name in columns.categorical)
             for name in columns.features
         },
     )

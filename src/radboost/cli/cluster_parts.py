@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from radboost._number_formats import NumberFormat
 from radboost.cli.cells import Texts, as_numbers, as_texts
-from radboost.cli.cluster_columns import Columns, PartSeen, look_at, read_part
+from radboost.cli.cluster_columns import ColumnsToRead, PartSeen, look_at, read_part
 from radboost.cli.columns import FeatureTable, numbers_of, table_of
 from radboost.cli.rows import LabeledRows
 from radboost.cli.splitting import Hashes, fingerprint, order_of, row_hashes
@@ -37,7 +37,7 @@ class NumberedPart:
 class Encoding:
     """How the rows of a table become those of a model."""
 
-    columns: Columns
+    columns: ColumnsToRead
     schema: tuple[ColumnSchema, ...]
     labels: tuple[str, ...] | None
     """The texts of the classes, ascending; None: the target is a number."""
@@ -114,7 +114,7 @@ class TablePart:
         return LoadedPartition(found.table.for_model("table"), found.y, found.weights)
 
 
-def seen_in(given: NumberedPart, columns: Columns) -> PartSeen:
+def seen_in(given: NumberedPart, columns: ColumnsToRead) -> PartSeen:
     """Run by a worker: what the rows of a part hold."""
     return look_at(given.part.table(), columns)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from radboost._progress import Progress
-from radboost.cli.cluster_columns import TOO_MANY, Columns, PartSeen
+from radboost.cli.cluster_columns import TOO_MANY, ColumnsToRead, PartSeen
 from radboost.cli.cluster_parts import (
     Encoding,
     Hashed,
@@ -85,7 +85,7 @@ class OnCluster:
     ) -> None:
         self._client, self._options = client, options
         self.name = options.title
-        columns = Columns(named.target, named.features, named.categorical, named.weights, named.missing)
+        columns = ColumnsToRead(named.target, named.features, named.categorical, named.weights, named.missing)
         parts = parquet_parts(list(files), {}, columns.names, n_workers=len(client.nthreads()))
         starts = np.cumsum([0, *(part.n_rows for part in parts)]).tolist()
         self._parts = [NumberedPart(part, first) for part, first in zip(parts, starts[:-1], strict=True)]
@@ -172,7 +172,7 @@ class OnCluster:
         found = run_on(self._client, placed, work, title, console, *common)
         return {part: found[part] for part in self._parts}
 
-    def _look(self, columns: Columns, console: Console) -> PartSeen:
+    def _look(self, columns: ColumnsToRead, console: Console) -> PartSeen:
         first, *others = self._run(seen_in, "looking at the columns", console, columns).values()
         for other in others:
             first.add(other)

@@ -1,4 +1,4 @@
-"""Owners who drop out, forget, answer twice, or say what cannot be."""
+"""Clients who drop out, forget, answer twice, or say what cannot be."""
 
 from __future__ import annotations
 
@@ -11,91 +11,79 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
+from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, lost, rows_of, when
 from radboost.families import Candidates, stumps_at
 from radboost.families.columns import Column
 from radboost.families.thresholds import Stump
 from radboost.federated import learn_domains
-from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.fitting import TrainedByOwners, fit_federated
-from radboost.federated.letters import Letter, LetterError, pack_hypotheses, unpack_hypotheses
-from radboost.federated.numbers import to_words
+from radboost.federated.fixed_point import to_words
+from radboost.federated.handlers import Client, ClientData
+from radboost.federated.messages import Message, ProtocolError, pack_hypotheses, unpack_hypotheses
 from radboost.model_file import ModelFileError
 
 
-def fit(transport: LocalTransport, n_rounds: int = 15, **more: Any) -> tuple[Any, Any]:
+def fit(transport: LocalTransport, n_rounds: int = 15, changes: Any = None, **more: Any) -> tuple[Any, Any]:
     usual: dict[str, Any] = {"candidates": candidates(), "domain_model": domain_model()}
-    return fit_federated(estimator(n_rounds), transport, **{**usual, **more})
+    return fit_federated(estimator(n_rounds, **(changes or {})), transport, **{**usual, **more})
 
 
 def test_who_drops_out_is_not_counted_as_zero(caplog: pytest.LogCaptureFixture) -> None:
-    """Owners that never answer after they have registered: the model is that of the others."""
+    """Clients that never answer after they have registered: the model is that of the others."""
     gone = {1, 6}
-
-    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        return [] if node in gone and letter.action != "register" else [reply]
-
+    silent = when(lambda node, request: node in gone and request.action != "register", lost)
     X, y, domains = all_rows(10)
-    owners = np.concatenate([np.full(len(rows_of(k)[1]), k) for k in range(10)])
-    there = ~np.isin(owners, list(gone))
+    clients = np.concatenate([np.full(len(rows_of(k)[1]), k) for k in range(10)])
+    there = ~np.isin(clients, list(gone))
     central = estimator(family=candidates(), domain_classifier=domain_model())
     central.fit(X[there], y[there], sources=domains[there])
     with caplog.at_level(logging.WARNING, "radboost.federated"):
-        found, office = fit(LocalTransport(10, trouble=silent))
+        found, server = fit(LocalTransport(10, fault=silent))
     np.testing.assert_array_equal(found.decision_function(X), central.decision_function(X))
     assert found.history_["objective"] == central.history_["objective"]
-    assert "'owner 001' has not answered and is skipped" in caplog.text
-    assert not office.left_out
+    assert "'client 001' has not answered and is skipped" in caplog.text
+    assert not server.left_out
 
 
-def test_who_drops_out_between_the_letters_of_a_round() -> None:
+def test_who_drops_out_within_a_round() -> None:
     """Its losses count and its edges are missing: those who are left stand for their domain."""
-    n = [0]
-
-    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        n[0] += letter.action == "edges" and node == 4
-        return ["went away"] if letter.action == "edges" and node == 4 else [reply]
-
+    silent = when(lambda node, request: request.action == "edges" and node == 4, lambda reply: ["went away"])
     X, y, _ = all_rows(10)
-    found, _ = fit(LocalTransport(10, trouble=silent), 40)
+    transport = LocalTransport(10, fault=silent)
+    found, _ = fit(transport, 40)
     plain, _ = fit(LocalTransport(10), 40)
-    assert n[0] > 5
+    assert sum(request.action == "edges" and node == 4 for node, request in transport.requests) > 5
     assert found.score(X, y) > plain.score(X, y) - 0.05
 
 
 def test_a_domain_that_falls_silent_keeps_what_was_known_of_it() -> None:
-    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        late = letter.facts.get("exchange", 0) > 12
-        return [] if node % 2 == 1 and late else [reply]
-
-    found, _ = fit(LocalTransport(6, trouble=silent), 30)
+    silent = when(lambda node, request: node % 2 == 1 and request.facts["exchange"] > 12, lost)
+    found, _ = fit(LocalTransport(6, fault=silent), 30)
     losses = found.history_["source_loss[domain 1]"]
     assert len(set(losses[-5:])) == 1
     assert found.n_iter_ == 30
 
 
 def test_nobody_of_a_domain_ever_answers() -> None:
-    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        return [] if node % 2 == 1 and letter.action != "register" else [reply]
-
-    with pytest.raises(RuntimeError, match=r"No owner of the domain 'domain 1' has answered yet"):
-        fit(LocalTransport(6, trouble=silent))
+    silent = when(lambda node, request: node % 2 == 1 and request.action != "register", lost)
+    with pytest.raises(RuntimeError, match=r"No client of the domain 'domain 1' has answered yet"):
+        fit(LocalTransport(6, fault=silent))
 
 
 @pytest.mark.parametrize("forget", [False, True])
 @pytest.mark.parametrize("trained", [False, True])
-def test_owners_that_begin_anew_are_told_everything_again(forget: bool, trained: bool) -> None:
+def test_restarted_clients_get_all_steps(forget: bool, trained: bool) -> None:
     """What was kept for a node brings it back; where that is lost the server begins from the first step."""
     transport = LocalTransport(6)
     n = [0]
 
-    def restarting(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+    def restarting(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
         n[0] += 1
         if n[0] % 7 == 0:
             transport.restart((n[0] // 7) % 6, forget=forget)
         return [reply]
 
-    transport.trouble = restarting
+    transport.fault = restarting
     given: Any = TrainedByOwners() if trained else candidates()
     found, _ = fit(transport, candidates=given)
     plain, _ = fit(LocalTransport(6), candidates=given)
@@ -104,50 +92,54 @@ def test_owners_that_begin_anew_are_told_everything_again(forget: bool, trained:
     np.testing.assert_array_equal(found.decision_function(X), plain.decision_function(X))
 
 
-def test_owners_that_were_away_are_told_what_they_missed() -> None:
+def test_clients_that_were_away_get_the_steps_that_they_missed() -> None:
     transport = LocalTransport(8)
 
-    def coming_and_going(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        if letter.action == "edges":
-            transport.absent = {int(letter.facts["exchange"]) % 8}
+    def coming_and_going(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
+        if request.action == "edges":
+            transport.absent = {int(request.facts["exchange"]) % 8}
         return [reply]
 
-    transport.trouble = coming_and_going
+    transport.fault = coming_and_going
     fit(transport, 30)
-    transport.absent, transport.trouble = set(), None
-    positions = {memory.slots["rows"].facts["position"] for memory in transport.memories}
+    transport.absent, transport.fault = set(), None
+    positions = {memory.slots["rows"].facts["position"] for memory in transport.states}
     assert max(positions) == 30
-    told = [len(letter.arrays["step_etas"]) for _, letter in transport.letters if letter.action == "stand"]
+    told = [len(request.arrays["step_etas"]) for _, request in transport.requests if request.action == "evaluate"]
     assert max(told) > 1  # more than one step at once
 
 
 LIES: dict[str, tuple[str, Any, str]] = {
-    "a loss too large": ("stand", lambda r: sums(r, 0, 2**80), "losses is out of range"),
-    "a negative loss": ("stand", lambda r: sums(r, 0, -1), "losses is out of range"),
-    "derivatives too large": ("stand", lambda r: sums(r, 1, 2**90), "derivatives is out of range"),
-    "more than all of Q": ("stand", lambda r: sums(r, 2, 2**67), "times Q is out of range"),
-    "too many errors": ("stand", lambda r: sums(r, 3, 10**6), "1000000 wrong answers for"),
-    "scales too large": ("stand", lambda r: changed(r, {"scales": [900, 900]}), "larger than any row's can be"),
-    "scales that are text": ("stand", lambda r: changed(r, {"scales": ["a", "b"]}), "its scales are"),
-    "sums beyond their scales": ("stand", lambda r: changed(r, {"scales": [r.facts["scales"][0] + 9] * 2}), "scales"),
+    "a loss too large": ("evaluate", lambda r: sums(r, 0, 2**80), "losses is out of range"),
+    "a negative loss": ("evaluate", lambda r: sums(r, 0, -1), "losses is out of range"),
+    "derivatives too large": ("evaluate", lambda r: sums(r, 1, 2**90), "derivatives is out of range"),
+    "more than all of Q": ("evaluate", lambda r: sums(r, 2, 2**67), "times Q is out of range"),
+    "too many errors": ("evaluate", lambda r: sums(r, 3, 10**6), "1000000 wrong answers for"),
+    "scales too large": ("evaluate", lambda r: changed(r, {"scales": [900, 900]}), "larger than any row's can be"),
+    "scales that are text": ("evaluate", lambda r: changed(r, {"scales": ["a", "b"]}), "its scales are"),
+    "sums beyond their scales": (
+        "evaluate",
+        lambda r: changed(r, {"scales": [r.facts["scales"][0] + 9] * 2}),
+        "scales",
+    ),
     "steps that were never taken": (
-        "stand",
+        "evaluate",
         lambda r: changed(r, {"position": 10**9}),
         "it has taken 1000000000 steps",
     ),
-    "scales said to be too small": ("stand", lambda r: changed(r, {"valid": False}), "and they are not"),
+    "scales said to be too small": ("evaluate", lambda r: changed(r, {"valid": False}), "and they are not"),
     "an edge too large": ("edges", lambda r: sums(r, 3, 2**62), "edge of its rows is out of range"),
     "too few sums": ("edges", lambda r: changed(r, arrays={"sums": to_words([1, 2])}), "integers were asked for"),
     "sums that are real": ("edges", lambda r: changed(r, arrays={"sums": np.zeros((48, 2))}), "float64"),
-    "no sums": ("edges", lambda r: Letter(r.action, r.facts), "it has sent no sums"),
-    "another letter": ("edges", lambda r: changed(r, {"exchange": 1}), "answers another letter"),
-    "another name": ("edges", lambda r: changed(r, {"name": "owner 000"}), "says that it is 'owner 000'"),
-    "no letter": ("edges", lambda r: Letter("unreadable", {"why": "?"}), "says that it is None"),
-    "two letters": ("edges", lambda r: [r, r], "it has answered 2 times"),
+    "no sums": ("edges", lambda r: Message(r.action, r.facts), "it has sent no sums"),
+    "another request": ("edges", lambda r: changed(r, {"exchange": 1}), "answers another message"),
+    "another name": ("edges", lambda r: changed(r, {"name": "client 000"}), "says that it is 'client 000'"),
+    "no request": ("edges", lambda r: Message("unreadable", {"why": "?"}), "says that it is None"),
+    "two requests": ("edges", lambda r: [r, r], "it has answered 2 times"),
 }
 
 
-def sums(reply: Letter, place: int, value: int) -> Letter:
+def sums(reply: Message, place: int, value: int) -> Message:
     words = reply.arrays["sums"].copy()
     words[place] = to_words([value])[0]
     return changed(reply, arrays={"sums": words})
@@ -156,36 +148,27 @@ def sums(reply: Letter, place: int, value: int) -> Letter:
 @pytest.mark.parametrize("what", LIES)
 def test_who_says_what_cannot_be_is_named_and_left_out(what: str, caplog: pytest.LogCaptureFixture) -> None:
     action, lie, reason = LIES[what]
-    asked = []
-
-    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        if node != 3 or letter.action == "register":
-            return [reply]
-        asked.append(letter.action)
-        told = lie(reply) if letter.action == action else reply
-        return told if isinstance(told, list) else [told]
-
-    warned = r"left out for good: 'owner 003' \(.*nothing more from their rows, 43 of the 333 registered\. Check"
+    transport = LocalTransport(8, fault=when(lambda node, request: node == 3 and request.action == action, lie))
+    warned = r"left out for good: 'client 003' \(.*nothing more from their rows, 43 of the 333 registered\. Check"
     with caplog.at_level(logging.ERROR, "radboost.federated"), pytest.warns(UserWarning, match=warned):
-        found, office = fit(LocalTransport(8, trouble=lying))
-    assert list(office.left_out) == ["owner 003"]
-    assert type(found).from_dict(found.to_dict()).left_out_ == found.left_out_ == office.left_out
-    assert reason in office.left_out["owner 003"]
-    assert f"{action}: 'owner 003' is left out from now on" in caplog.text
-    assert asked.count(action) == 1
+        found, server = fit(transport)
+    assert list(server.left_out) == ["client 003"]
+    assert type(found).from_dict(found.to_dict()).left_out_ == found.left_out_ == server.left_out
+    assert reason in server.left_out["client 003"]
+    assert f"{action}: 'client 003' is left out from now on" in caplog.text
+    assert sum(node == 3 and request.action == action for node, request in transport.requests) == 1
     X, y, _ = all_rows(8)
     assert found.score(X, y) > 0.6
 
 
 def test_a_domain_of_which_all_are_left_out() -> None:
-    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        return [sums(reply, 0, 2**80) if node % 2 == 1 and letter.facts.get("position", 0) > 3 else reply]
-
-    warned = r"'owner 001' .*'owner 005' .*, 1 more in left_out_\..*166 of the 333 .* domain 'domain 1' is left\."
+    late = lambda node, request: node % 2 == 1 and request.facts.get("position", 0) > 3  # noqa: E731
+    transport = LocalTransport(8, fault=when(late, lambda reply: sums(reply, 0, 2**80)))
+    warned = r"'client 001' .*'client 005' .*, 1 more in left_out_\..*166 of the 333 .* domain 'domain 1' is left\."
     with pytest.warns(UserWarning, match=warned):
-        found, _ = fit(LocalTransport(8, trouble=lying), 8)
-    assert sorted(found.left_out_) == [f"owner {k:03}" for k in (1, 3, 5, 7)]
-    forged = {**found._arrays_of_fit(), "left_out": np.frombuffer(b'{"owner 001": 3}', dtype=np.uint8)}
+        found, _ = fit(transport, 8)
+    assert sorted(found.left_out_) == [f"client {k:03}" for k in (1, 3, 5, 7)]
+    forged = {**found._arrays_of_fit(), "left_out": np.frombuffer(b'{"client 001": 3}', dtype=np.uint8)}
     with pytest.raises(ModelFileError, match="who was left out"):
         found._take_arrays_of_fit(forged)
     X, y, _ = all_rows(2)
@@ -194,9 +177,9 @@ def test_a_domain_of_which_all_are_left_out() -> None:
 
 def test_answers_of_nodes_that_were_not_asked(caplog: pytest.LogCaptureFixture) -> None:
     class Noisy(LocalTransport):
-        def send(self, letters: Any) -> Any:
-            found = super().send(letters)
-            more = [(77, found[0][1])] if all(letter.action != "register" for letter in letters.values()) else []
+        def send(self, requests: Any) -> Any:
+            found = super().send(requests)
+            more = [(77, found[0][1])] if all(request.action != "register" for request in requests.values()) else []
             return [*found, *more]
 
     found, _ = fit(Noisy(4))
@@ -205,36 +188,36 @@ def test_answers_of_nodes_that_were_not_asked(caplog: pytest.LogCaptureFixture) 
     assert "node 77 has answered and was not asked" in caplog.text
 
 
-def owner(X: Any, y: Any, domain: Any, name: str = "a") -> Owner:
-    return Owner(lambda: OwnRows(X, y, domain, name), LocalTransport(1).memories[0])
+def client(X: Any, y: Any, domain: Any, name: str = "a") -> Client:
+    return Client(lambda: ClientData(X, y, domain, name), LocalTransport(1).states[0])
 
 
-MISFITS: dict[str, tuple[list[Owner], str, str]] = {
-    "a third label": ([owner(np.zeros((4, 4)), [0, 7, 0, 7], "domain 0", "x")], "x", r"its labels are \[0, 7\]"),
-    "labels of text": ([owner(np.zeros((2, 4)), ["0", "1"], "domain 0", "x")], "x", r"types of labels are \['str'\]"),
-    "columns": ([owner(np.zeros((4, 3)), [0, 1, 0, 1], "domain 0", "x")], "x", r"columns are \(3, None\)"),
-    "domains": ([owner(np.zeros((4, 4)), [0, 1, 0, 1], 5, "x")], "x", r"types of domains are 'int'"),
+MISFITS: dict[str, tuple[list[Client], str, str]] = {
+    "a third label": ([client(np.zeros((4, 4)), [0, 7, 0, 7], "domain 0", "x")], "x", r"its labels are \[0, 7\]"),
+    "labels of text": ([client(np.zeros((2, 4)), ["0", "1"], "domain 0", "x")], "x", r"types of labels are \['str'\]"),
+    "columns": ([client(np.zeros((4, 3)), [0, 1, 0, 1], "domain 0", "x")], "x", r"columns are \(3, None\)"),
+    "domains": ([client(np.zeros((4, 4)), [0, 1, 0, 1], 5, "x")], "x", r"types of domains are 'int'"),
 }
 
 
 @pytest.mark.parametrize("what", MISFITS)
-def test_owners_that_do_not_fit_are_named_and_left_out(what: str) -> None:
+def test_clients_that_do_not_fit_are_named_and_left_out(what: str) -> None:
     others, name, message = MISFITS[what]
     transport = LocalTransport(4)
-    transport.owners += others
-    found, office = fit(transport)
+    transport.clients += others
+    found, server = fit(transport)
     plain, _ = fit(LocalTransport(4))
     assert found.history_ == plain.history_
-    assert list(office.left_out) == [name]
-    assert re.search(message, office.left_out[name])
+    assert list(server.left_out) == [name]
+    assert re.search(message, server.left_out[name])
 
 
 def test_a_name_that_two_have_is_nobodys(caplog: pytest.LogCaptureFixture) -> None:
     transport = LocalTransport(6)
-    transport.owners += [owner(np.zeros((4, 4)), [0, 1, 0, 1], "domain 0", "owner 001")]
+    transport.clients += [client(np.zeros((4, 4)), [0, 1, 0, 1], "domain 0", "client 001")]
     found, _ = fit(transport)
-    assert "2 nodes go by the name 'owner 001'" in caplog.text
-    assert found.left_out_ == {"owner 001": "2 nodes go by this name"}
+    assert "2 nodes go by the name 'client 001'" in caplog.text
+    assert found.left_out_ == {"client 001": "2 nodes go by this name"}
     assert found.ensemble_.sample_size == sum(len(rows_of(k)[1]) for k in range(6) if k != 1)
 
 
@@ -253,23 +236,22 @@ REGISTRATIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("what", REGISTRATIONS)
 def test_nonsense_at_registration(what: str, caplog: pytest.LogCaptureFixture) -> None:
-    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        return [changed(reply, REGISTRATIONS[what]) if node == 2 and letter.action == "register" else reply]
-
+    registering = lambda node, request: node == 2 and request.action == "register"  # noqa: E731
+    lying = when(registering, lambda reply: changed(reply, REGISTRATIONS[what]))
     with pytest.warns(UserWarning, match="left out for good: 'node 2'"):
-        found, _ = fit(LocalTransport(6, trouble=lying), 3)
+        found, _ = fit(LocalTransport(6, fault=lying), 3)
     assert list(found.left_out_) == ["node 2"]
     assert "register: node 2 is left out" in caplog.text
 
 
 def test_columns_have_one_order_everywhere() -> None:
     transport = LocalTransport(6)
-    for k, one in enumerate(transport.owners):
+    for k, one in enumerate(transport.clients):
         names = list("abcd") if k != 3 else list("badc")
         frame = pd.DataFrame(rows_of(k)[0], columns=names)
-        one._load = lambda frame=frame, k=k: OwnRows(frame, *rows_of(k)[1:], f"owner {k:03}")  # type: ignore[misc]
-    found, office = fit(transport)
-    assert list(office.left_out) == ["owner 003"]
+        one._load = lambda frame=frame, k=k: ClientData(frame, *rows_of(k)[1:], f"client {k:03}")  # type: ignore[misc]
+    found, server = fit(transport)
+    assert list(server.left_out) == ["client 003"]
     assert list(found.feature_names_in_) == list("abcd")
 
 
@@ -280,86 +262,66 @@ def test_q_knows_its_domains() -> None:
         fit(LocalTransport(4), domain_model=swapped)
     transport = LocalTransport(4)
     transport.absent = {1, 3}
-    with pytest.raises(ValueError, match=r"Q knows \['domain 0', 'domain 1'\], and the owners have the domains"):
+    with pytest.raises(ValueError, match=r"Q knows \['domain 0', 'domain 1'\], and the clients have the domains"):
         fit(transport, domain_model=learn_domains(X, domains))
 
 
 def test_silence_is_no_convergence() -> None:
     """One lost answer about edges, or about the line, is a round without a step, and not the end."""
-    for action, step in (("edges", "decay"), ("line", "line_search")):
+    for action, step in (("edges", "decay"), ("line_search", "line_search")):
         seen = [0]
 
-        def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-            seen[0] += letter.action == action  # noqa: B023
-            return ["lost"] if letter.action == action and seen[0] in (7, 8) else [reply]  # noqa: B023
+        def silent(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
+            seen[0] += request.action == action  # noqa: B023
+            return ["lost"] if request.action == action and seen[0] in (7, 8) else [reply]  # noqa: B023
 
-        found, _ = fit_federated(
-            estimator(30, step=step),
-            LocalTransport(2, trouble=silent),
-            candidates=candidates(),
-            domain_model=domain_model(),
-        )
+        found, _ = fit(LocalTransport(2, fault=silent), 30, {"step": step})
         assert found.n_iter_ == 30
         assert found.n_skipped_rounds_ >= 1
 
 
 def test_a_line_search_goes_on_without_a_silent_domain() -> None:
-    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        return [] if node % 2 == 1 and letter.facts.get("exchange", 0) > 12 else [reply]
-
-    found, _ = fit_federated(
-        estimator(40, step="line_search"),
-        LocalTransport(6, trouble=silent),
-        candidates=candidates(),
-        domain_model=domain_model(),
-    )
+    silent = when(lambda node, request: node % 2 == 1 and request.facts["exchange"] > 12, lost)
+    found, _ = fit(LocalTransport(6, fault=silent), 40, {"step": "line_search"})
     assert found.n_iter_ == 40
     losses = found.history_["source_loss[domain 0]"]
     assert losses[-1] < 0.9 * losses[6]
 
 
 def test_who_misses_one_letter_is_no_liar() -> None:
-    """A lost answer about slopes: the owner is not asked for edges under a total that it is not in."""
+    """A lost answer about slopes: the client is not asked for edges under a total that it is not in."""
     seen = [0]
 
-    def losing(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        seen[0] += letter.action == "slopes" and node == 1
-        return ["lost"] if letter.action == "slopes" and node == 1 and seen[0] == 3 else [reply]
+    def losing(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
+        seen[0] += request.action == "slopes" and node == 1
+        return ["lost"] if request.action == "slopes" and node == 1 and seen[0] == 3 else [reply]
 
-    found, office = fit_federated(
-        estimator(20, source_objective="softmax"),
-        LocalTransport(3, trouble=losing),
-        candidates=candidates(),
-        domain_model=domain_model(),
-    )
-    assert not office.left_out
+    found, server = fit(LocalTransport(3, fault=losing), 20, {"source_objective": "softmax"})
+    assert not server.left_out
     assert found.n_iter_ == 20
 
 
 def test_scales_that_never_settle() -> None:
     seen = [0]
 
-    def wavering(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        if node != 1 or letter.action != "stand" or letter.facts["position"] < 4:
+    def wavering(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
+        if node != 1 or request.action != "evaluate" or request.facts["position"] < 4:
             return [reply]
         seen[0] += 1
         loss, slope = reply.facts["scales"]
         return [changed(reply, {"scales": [loss - seen[0] % 2, slope - seen[0] % 2]})]
 
-    _, office = fit(LocalTransport(6, trouble=wavering))
-    assert "scales" in office.left_out["owner 001"]
+    _, server = fit(LocalTransport(6, fault=wavering))
+    assert "scales" in server.left_out["client 001"]
 
 
-def test_a_small_owner_cannot_have_large_edges() -> None:
+def test_a_small_client_cannot_have_large_edges() -> None:
     """Its share of the derivatives is known: more than that cannot be."""
 
-    def greedy(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        if node not in (0, 1) or letter.action != "edges":
-            return [reply]
-        return [sums(reply, 0, -(2**61) // 2)]
-
-    _, office = fit(LocalTransport(10, trouble=greedy))
-    assert "edge of its rows is out of range" in office.left_out["owner 000"]
+    asked = lambda node, request: node in (0, 1) and request.action == "edges"  # noqa: E731
+    greedy = when(asked, lambda reply: sums(reply, 0, -(2**61) // 2))
+    _, server = fit(LocalTransport(10, fault=greedy))
+    assert "edge of its rows is out of range" in server.left_out["client 000"]
 
 
 PROPOSALS: dict[str, Any] = {
@@ -373,21 +335,20 @@ PROPOSALS: dict[str, Any] = {
 
 @pytest.mark.parametrize("what", PROPOSALS)
 def test_proposals_that_are_no_trees(what: str) -> None:
-    def proposing(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        if node != 2 or letter.action != "propose":
-            return [reply]
+    def false_proposal(reply: Message) -> Message:
         given = PROPOSALS[what]
         if isinstance(given, dict):
-            return [changed(reply, arrays=given)]
+            return changed(reply, arrays=given)
         facts, arrays = pack_hypotheses(given, given[0].n_features if "other" in what else 4, "inline")
-        return [Letter("propose", {**reply.facts, **facts}, arrays)]
+        return Message("propose", {**reply.facts, **facts}, arrays)
 
-    _, office = fit(LocalTransport(6, trouble=proposing), candidates=TrainedByOwners())
-    assert list(office.left_out) == ["owner 002"]
+    proposing = when(lambda node, request: node == 2 and request.action == "propose", false_proposal)
+    _, server = fit(LocalTransport(6, fault=proposing), candidates=TrainedByOwners())
+    assert list(server.left_out) == ["client 002"]
 
 
 def test_no_kernel_and_nothing_unasked_for_is_trained_for_others() -> None:
-    """The centre of a kernel is a row; an owner says what it is willing to train, by default nothing."""
+    """The centre of a kernel is a row; a client says what it is willing to train, by default nothing."""
     for family in ("kernel", "nonsense", None):
         with pytest.raises((ValueError, TypeError), match="family of TrainedByOwners"):
             TrainedByOwners(family)  # type: ignore[arg-type]
@@ -395,15 +356,15 @@ def test_no_kernel_and_nothing_unasked_for_is_trained_for_others() -> None:
         TrainedByOwners("trees", 0)
     transport = LocalTransport(2)
     fit(transport, 2)
-    letter = Letter("propose", {"exchange": 1, "from": 2, "position": 2, "source": 0, "family": "kernel"}, {})
-    with pytest.raises(LetterError, match="does not train 'kernel' for others"):
-        transport.owners[0].answer(letter)
-    shy = owner(*rows_of(0))
-    with pytest.raises(LetterError, match="does not train 'stumps' for others"):
-        shy.answer(changed(letter, {"family": "stumps"}))
+    request = Message("propose", {"exchange": 1, "from": 2, "position": 2, "source": 0, "family": "kernel"}, {})
+    with pytest.raises(ProtocolError, match="does not train 'kernel' for others"):
+        transport.clients[0].handle(request)
+    shy = client(*rows_of(0))
+    with pytest.raises(ProtocolError, match="does not train 'stumps' for others"):
+        shy.handle(changed(request, {"family": "stumps"}))
 
 
-def test_owners_that_come_back_under_another_number() -> None:
+def test_clients_that_come_back_under_another_number() -> None:
     transport = LocalTransport(6)
     moved: dict[int, int] = {}
 
@@ -411,28 +372,28 @@ def test_owners_that_come_back_under_another_number() -> None:
         def connected(self) -> list[int]:
             return [moved.get(k, k) for k in super().connected()]
 
-        def send(self, letters: Any) -> Any:
+        def send(self, requests: Any) -> Any:
             back = {new: old for old, new in moved.items()}
-            found = super().send({back.get(node, node): letter for node, letter in letters.items()})
-            if any(letter.facts.get("exchange", 0) > 12 for letter in letters.values()):
+            found = super().send({back.get(node, node): request for node, request in requests.items()})
+            if any(request.facts.get("exchange", 0) > 12 for request in requests.values()):
                 moved[2] = 77
             return [(moved.get(node, node), answer) for node, answer in found]
 
     transport = Moving(6)
-    found, office = fit(transport)
+    found, server = fit(transport)
     plain, _ = fit(LocalTransport(6))
     assert moved == {2: 77}
     assert found.n_iter_ == 15
-    assert not office.left_out
-    late = [letter for node, letter in transport.letters[-24:] if node == 2]
+    assert not server.left_out
+    late = [request for node, request in transport.requests[-24:] if node == 2]
     assert late
     assert found.history_["objective"][-1] == pytest.approx(plain.history_["objective"][-1], rel=0.2)
 
 
-def test_owners_whose_rows_cannot_be_read_are_named(caplog: pytest.LogCaptureFixture) -> None:
+def test_clients_whose_rows_cannot_be_read_are_named(caplog: pytest.LogCaptureFixture) -> None:
     transport = LocalTransport(4)
     text = np.array([["a", "b", "c", "d"]] * 4, dtype=object)
-    transport.owners += [owner(text, [0, 1, 0, 1], "domain 0"), owner(np.zeros((3, 4)), [0, 1, None], "domain 0")]
+    transport.clients += [client(text, [0, 1, 0, 1], "domain 0"), client(np.zeros((3, 4)), [0, 1, None], "domain 0")]
     found, _ = fit(transport)
     assert "node 4 has failed and is skipped: X holds text" in caplog.text
     assert "node 5 has failed and is skipped: y holds labels that are missing" in caplog.text
@@ -461,16 +422,16 @@ def test_what_a_federation_does_not_do() -> None:
     refused(r"candidates must be Candidates", TypeError, candidates="stumps")
     refused(r"clients_per_round must be", clients_per_round=0)
     transport.absent = {0, 1}
-    refused(r"No owner of rows is connected", RuntimeError)
+    refused(r"No client with rows is connected", RuntimeError)
 
 
-def test_hypotheses_in_letters_are_read_with_care() -> None:
+def test_hypotheses_in_messages_are_read_with_care() -> None:
     trees = candidates().hypotheses[:3]
     facts, arrays = pack_hypotheses(trees, 4, "inline")
-    assert unpack_hypotheses(Letter("edges", facts, arrays), 4, "inline") == list(trees)
-    assert unpack_hypotheses(Letter("edges"), 4, "inline") == []
+    assert unpack_hypotheses(Message("edges", facts, arrays), 4, "inline") == list(trees)
+    assert unpack_hypotheses(Message("edges"), 4, "inline") == []
     for name in arrays:
-        with pytest.raises(LetterError):
-            unpack_hypotheses(Letter("edges", facts, {**arrays, name: np.full(3, 200, dtype=np.uint8)}), 4, "inline")
-    with pytest.raises(LetterError, match="cannot be read"):
-        unpack_hypotheses(Letter("edges", facts, arrays), 0, "inline")
+        with pytest.raises(ProtocolError):
+            unpack_hypotheses(Message("edges", facts, {**arrays, name: np.full(3, 200, dtype=np.uint8)}), 4, "inline")
+    with pytest.raises(ProtocolError, match="cannot be read"):
+        unpack_hypotheses(Message("edges", facts, arrays), 0, "inline")

@@ -106,7 +106,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     source_weight_ : dict
         The share of each source in the sum of all weights.
     left_out_ : dict
-        After a fit by `radboost.federated`: names of the owners whose rows were left out, with the reasons.
+        After a fit by `radboost.federated`: names of the clients whose rows were left out, with the reasons.
     history_ : dict of lists, one entry per round
         As for `DeepBoostClassifier`, "objective" being that of the sources together; and "source_loss[name]" and
         "source_error[name]" of each source. With validation rows "validation_loss" and "validation_error" are those of

@@ -135,7 +135,7 @@ class GridTable(Study):
     algorithms: tuple[Column, ...]
     rule: str = "validated"
     """How the configuration is chosen; a name in `RULES`."""
-    favourite: str = ""
+    favorite: str = ""
     """Algorithm that the paper calls better, which `p` compares with the others; empty: the last one."""
     tree_size: str = "n_nodes"
     """What the paper counts as the size of a tree: `n_nodes` or `n_splits`."""
@@ -205,14 +205,14 @@ class GridTable(Study):
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[Row]:
         rows: list[Row] = []
-        rule, favourite = RULES[self.rule], self.favourite or self.algorithms[-1].name
+        rule, favorite = RULES[self.rule], self.favorite or self.algorithms[-1].name
         for name in distinct(outcomes, "dataset"):
             tried = {column.name: list(tried_by(outcomes, name, column).values()) for column in self.algorithms}
             errors = {algorithm: rule.errors(of_it) for algorithm, of_it in tried.items()}
             for algorithm, of_it in tried.items():
                 p = ""
-                if algorithm != favourite and len(errors[algorithm]) > 1:
-                    p = f"{chance_of_lead(errors[favourite], errors[algorithm]):.3f}"
+                if algorithm != favorite and len(errors[algorithm]) > 1:
+                    p = f"{chance_of_lead(errors[favorite], errors[algorithm]):.3f}"
                 rows.append([name, algorithm, *self._cells(name, algorithm, of_it), p])
         return rows
 

@@ -103,8 +103,7 @@ class Study(ABC):
         self, names: Sequence[str] | None = None, *, quick: bool = False, runs: int | None = None, seed: int = 0
     ) -> list[Facts]:
         """Check what was asked for and return the facts of every fit."""
-        most = self.quick_runs if quick and runs is None else self.runs
-        n_runs = most if runs is None else runs
+        n_runs = runs if runs is not None else self.quick_runs if quick else self.runs
         if not 1 <= n_runs <= self.runs:
             raise ValueError(f"{self.name} has {self.runs} runs and not {n_runs}; ask for 1 to {self.runs}")
         same = {"radboost": version("radboost"), "seed": seed}

@@ -71,12 +71,13 @@ class ErrorsBySource(Study):
 
     def units(self, quick: bool, runs: int, chosen: Sequence[str]) -> list[Facts]:
         rounds = self.quick_rounds if quick else self.rounds
+        missing = () if find_spec("fairlearn") else ("fairlearn",)
         return [
             {"sources": name, "fold": fold, "folds": self.runs, "algorithm": algorithm, "rounds": rounds}
             for name in chosen
             for fold in range(runs)
             for algorithm in self.algorithms
-            if algorithm != "fairlearn" or find_spec("fairlearn")
+            if algorithm not in missing
         ]
 
     def fit(self, facts: Facts, data_dir: str | None) -> Result:

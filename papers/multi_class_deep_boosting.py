@@ -82,6 +82,6 @@ STUDIES = (
             _objective("MaxSum", "maxsum", "exponential"),
             _objective("Max", "max", "exponential"),
         ),
-        favourite="Sum",
+        favorite="Sum",
     ),
 )

@@ -116,12 +116,13 @@ class ContendersTable(Study):
         return tuple(dict.fromkeys(row["data set"] for row in published("rgb")))
 
     def units(self, quick: bool, runs: int, chosen: Sequence[str]) -> list[Facts]:
+        versions = {one.library: version(one.library) for one in self.contenders if find_spec(one.library)}
         return [
-            {"dataset": name, "folds": self.folds, "contender": one.name, "version": version(one.library),
+            {"dataset": name, "folds": self.folds, "contender": one.name, "version": versions[one.library],
              "parameters": choice, "fold": fold}
             for name in chosen
             for one in self.contenders
-            if find_spec(one.library)
+            if one.library in versions
             for choice in combine(one.coarse if quick else one.grid)
             for fold in range(5)
         ]  # fmt: skip

@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def digits() -> tuple[NDArray[Any], NDArray[np.str_]]:
-    """Return handwritten digits, 8 x 8 levels of grey each, and whether they are odd."""
+    """Return handwritten digits, 8 x 8 levels of gray each, and whether they are odd."""
     bunch = load_digits()
     return bunch.data.astype(np.int64), np.where(bunch.target % 2, "odd", "even")
 

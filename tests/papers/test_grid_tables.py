@@ -56,7 +56,7 @@ def test_grids_of_section_4() -> None:
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_the_papers_figures(table: GridTable) -> None:
-    """The favourite of the papers is first or level nearly everywhere, which checks the copied figures."""
+    """The favorite of the papers is first or level nearly everywhere, which checks the copied figures."""
     for name, (classes, rows, features) in TABLE_4.items():
         entry = datasets.entry(name)
         # one of abalone's 29 classes has no rows

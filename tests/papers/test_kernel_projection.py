@@ -65,6 +65,7 @@ def test_pair_duals_are_those_of_the_pairs_alone():
         assert not line[np.setdiff1d(np.arange(45), pair)].any()
 
 
+@pytest.mark.slow
 def test_every_method_learns_what_is_easy():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))

@@ -130,7 +130,7 @@ def test_nonsense_is_no_message(what: str) -> None:
     assert list(chosen.left_out_) == list(chosen.model_.left_out_) == ["partition 000002"]
 
 
-def test_who_has_no_name_is_told() -> None:
+def test_clients_need_names() -> None:
     grid = LocalGrid(client_app(lambda context: rows_of(0)), 2, configs=lambda k: {})
     with pytest.raises(RuntimeError, match="No client with rows is connected"):
         strategy(wait_for=1).start(grid)

@@ -1,4 +1,4 @@
-"""Clients who drop out, forget, answer twice, or say what cannot be."""
+"""Clients that drop out, lose their state, reply twice, or send impossible sums."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def test_clients_that_were_away_get_the_steps_that_they_missed() -> None:
     transport.absent, transport.fault = set(), None
     positions = {memory.slots["rows"].facts["position"] for memory in transport.states}
     assert max(positions) == 30
-    told = [len(request.arrays["step_etas"]) for _, request in transport.requests if request.action == "evaluate"]
-    assert max(told) > 1  # more than one step at once
+    n_steps = [len(request.arrays["step_etas"]) for _, request in transport.requests if request.action == "evaluate"]
+    assert max(n_steps) > 1  # more than one step at once
 
 
 LIES: dict[str, tuple[str, Any, str]] = {
@@ -288,7 +288,7 @@ def test_a_line_search_goes_on_without_a_silent_domain() -> None:
     assert losses[-1] < 0.9 * losses[6]
 
 
-def test_who_misses_one_letter_is_no_liar() -> None:
+def test_a_client_that_misses_one_message_is_not_left_out() -> None:
     """A lost answer about slopes: the client is not asked for edges under a total that it is not in."""
     seen = [0]
 

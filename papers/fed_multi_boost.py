@@ -2,11 +2,15 @@
 
 EMNIST by writer cannot be had. Pictures of MNIST and Fashion-MNIST are dealt to made-up writers by their style (see
 `deal`), so that the figures cannot be the thesis's; the order of the algorithms can.
+
+Linear models beside it are federated averaging (McMahan et al., 2017) and agnostic federated learning (Mohri, Sivek and
+Suresh, 2019): two classes, logistic loss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -18,17 +22,20 @@ from papers import datasets as registry
 from papers.harness import Facts, Result, Row
 from papers.multi_boost import ErrorsBySource
 from radboost.estimators import MultiSourceBoostClassifier
-from radboost.federated.answers import Owner, OwnRows
-from radboost.federated.desk import Transport
-from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, clients_of, fit_federated, register
-from radboost.federated.letters import Letter
-from radboost.federated.linear import fit_linear
+from radboost.families.candidates import draw
+from radboost.federated import TrainedByOwners
+from radboost.federated.fitting import PROPOSABLE, fit_federated
+from radboost.federated.handlers import Client, ClientData
+from radboost.federated.messages import Message, Transport
+from radboost.linear.minimax import on_simplex
 
 ALGORITHMS = ("FedAdaBoost-1", "FedAdaBoost-2", "FedAdaBoost-all", "FedMultiBoost", "FedAvg", "AFL")
 PICTURES_PER_WRITER = 100
 SIDE = 14  # pictures of 28 x 28 are halved
-# A federation in one process is asked in the same words as over Flower, and ends with the same model, bit for bit.
-PER_DOMAIN = 10  # owners of each domain that a round asks: 20 in all, as in the thesis
+PER_DOMAIN = 10  # clients of each domain that a round asks: 20 in all, as in the thesis
+METHODS = ("fedavg", "afl")
+BATCH = 20
+LEARNING_RATE, MIXTURE_RATE = 1.0, 0.1  # of linear models; divided by sqrt(round) and constant
 
 
 @dataclass(frozen=True)
@@ -95,30 +102,87 @@ def deal(name: str, data_dir: str | None) -> Dealt:
     return Dealt(np.ascontiguousarray(halved), y, writers, domains)
 
 
-class Memory:
-    """Memory of an owner between letters."""
+class MemoryState:
+    """Client state in memory."""
 
     def __init__(self) -> None:
-        self.slots: dict[str, Letter] = {}
+        self.slots: dict[str, Message] = {}
 
-    def load(self, slot: str) -> Letter | None:
+    def load(self, slot: str) -> Message | None:
         return self.slots.get(slot)
 
-    def store(self, slot: str, letter: Letter) -> None:
-        self.slots[slot] = letter
+    def store(self, slot: str, message: Message) -> None:
+        self.slots[slot] = message
 
 
-class InOneProcess(Transport):
-    """Owners of given rows, who answer at once."""
+class LocalTransport(Transport):
+    """Clients in this process: the messages, and so the model, are those of a federation on Flower."""
 
-    def __init__(self, given: list[OwnRows]) -> None:
-        self._owners = [Owner(lambda own=own: own, Memory(), PROPOSABLE) for own in given]  # type: ignore[misc]
+    def __init__(self, data: Sequence[ClientData]) -> None:
+        self._clients = [Client(lambda own=own: own, MemoryState(), PROPOSABLE) for own in data]  # type: ignore[misc]
 
     def connected(self) -> list[int]:
-        return list(range(len(self._owners)))
+        return list(range(len(self._clients)))
 
-    def send(self, letters: Mapping[int, Letter]) -> list[tuple[int, Letter | str]]:
-        return [(node, self._owners[node].answer(letter)) for node, letter in letters.items()]
+    def send(self, requests: Mapping[int, Message]) -> list[tuple[int, Message | str]]:
+        return [(node, self._clients[node].handle(request)) for node, request in requests.items()]
+
+
+def loss_and_gradient(
+    design: NDArray[np.float64], labels: NDArray[np.float64], coefficients: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Sum of the logistic loss over rows, and its derivative; labels are -1 and +1."""
+    margins = labels * (design @ coefficients)
+    pull = -labels / (1.0 + np.exp(np.clip(margins, -500.0, 500.0)))
+    return float(np.sum(np.logaddexp(0.0, -margins))), np.asarray(pull @ design)
+
+
+def fit_linear(
+    data: Sequence[ClientData], *, method: str, n_rounds: int, clients_per_round: int | None = None
+) -> NDArray[np.float64]:
+    """Coefficients, the last of which is the offset; labels are 0 and 1.
+
+    "fedavg" averages the coefficients that clients reach from the same start. "afl" descends for the coefficients and
+    ascends for the mixture of the domains, and averages the rounds.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    rows = [(np.hstack([own.X, np.ones((len(own.X), 1))]), np.where(own.y == 1, 1.0, -1.0)) for own in data]
+    domains = sorted({own.domain for own in data})
+    members = [[rows[k] for k, own in enumerate(data) if own.domain == domain] for domain in domains]
+    current, mixture = np.zeros(rows[0][0].shape[1]), np.full(len(domains), 1.0 / len(domains))
+    average = np.zeros_like(current)
+    for round_index in range(n_rounds):
+        rate = LEARNING_RATE / math.sqrt(1.0 + round_index)
+        drawn = [
+            [of_domain[k] for k in draw(seed, round_index, len(of_domain), clients_per_round)]
+            for seed, of_domain in enumerate(members)
+        ]
+        n_rows = [sum(len(labels) for _, labels in clients) for clients in drawn]
+        if method == "fedavg":
+            chosen = [client for clients in drawn for client in clients]
+            reached = [len(labels) / sum(n_rows) * _local_descent(X, labels, current, rate) for X, labels in chosen]
+            current = average = np.sum(reached, axis=0)
+            continue
+        sums = [[loss_and_gradient(X, labels, current) for X, labels in clients] for clients in drawn]
+        losses = np.array([sum(loss for loss, _ in parts) / n for parts, n in zip(sums, n_rows, strict=True)])
+        slopes = np.array([sum(slope / n for _, slope in parts) for parts, n in zip(sums, n_rows, strict=True)])
+        current = current - 10.0 * rate * (mixture @ slopes)
+        mixture = on_simplex(mixture + MIXTURE_RATE * losses)
+        average += (current - average) / (1.0 + round_index)
+    return average
+
+
+def _local_descent(
+    design: NDArray[np.float64], labels: NDArray[np.float64], start: NDArray[np.float64], rate: float
+) -> NDArray[np.float64]:
+    """Coefficients after one pass over the rows."""
+    coefficients = start.copy()
+    for first in range(0, len(design), BATCH):
+        part = slice(first, first + BATCH)
+        _, slope = loss_and_gradient(design[part], labels[part], coefficients)
+        coefficients -= rate * slope / len(labels[part])
+    return coefficients
 
 
 @dataclass(frozen=True)
@@ -150,8 +214,8 @@ class ErrorsByDomain(ErrorsBySource):
         test = fold[dealt.writers] == facts["fold"]
         algorithm = facts["algorithm"]
         only = int(algorithm[-1]) if algorithm[-1].isdigit() else None
-        given = [
-            OwnRows(
+        data_of = [
+            ClientData(
                 dealt.X[rows],
                 dealt.y[rows],
                 int(dealt.domains[rows][0]) if algorithm in ("FedMultiBoost", "AFL", "FedAvg") else 0,
@@ -161,26 +225,16 @@ class ErrorsByDomain(ErrorsBySource):
             for rows in [np.flatnonzero(dealt.writers == writer)]
             if only is None or dealt.domains[rows][0] == only
         ]
-        predict = _predictor(algorithm, facts["rounds"], InOneProcess(given), dealt.X.shape[1])
-        wrong = predict(dealt.X[test]) != dealt.y[test]
+        wrong = _predictor(algorithm, facts["rounds"], data_of)(dealt.X[test]) != dealt.y[test]
         return {"errors": [float(wrong[dealt.domains[test] == domain].mean()) for domain in (1, 2)]}
 
 
 def _predictor(
-    algorithm: str, rounds: int, transport: InOneProcess, n_features: int
+    algorithm: str, rounds: int, data: Sequence[ClientData]
 ) -> Callable[[NDArray[np.float64]], NDArray[Any]]:
     if algorithm in ("FedAvg", "AFL"):
-        model = fit_linear(
-            transport,
-            clients_of(register(transport)),
-            np.array([0, 1]),
-            n_features,
-            method=algorithm.lower(),
-            n_rounds=rounds,
-            clients_per_round=PER_DOMAIN,
-            learning_rate=1.0,
-        )
-        return model.predict
+        linear = fit_linear(data, method=algorithm.lower(), n_rounds=rounds, clients_per_round=PER_DOMAIN)
+        return lambda X: (X @ linear[:-1] + linear[-1] > 0).astype(int)
     multi = algorithm == "FedMultiBoost"
     estimator = MultiSourceBoostClassifier(
         rounds,
@@ -191,7 +245,7 @@ def _predictor(
     )
     per_round = PER_DOMAIN if multi else 2 * PER_DOMAIN
     fitted, _ = fit_federated(
-        estimator, transport, candidates=TrainedByOwners(), domain_model=None, clients_per_round=per_round
+        estimator, LocalTransport(data), candidates=TrainedByOwners(), domain_model=None, clients_per_round=per_round
     )
     return fitted.predict
 

@@ -1,4 +1,4 @@
-"""Federations in one process: owners with made-up rows, and ways for letters to go wrong."""
+"""Federations in one process: clients with synthetic rows, and faults of their replies."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from papers.fed_multi_boost import Memory
+from papers.fed_multi_boost import MemoryState
 from radboost import MultiSourceBoostClassifier
 from radboost.families import Candidates, stumps_at
-from radboost.federated.answers import Owner, OwnRows
-from radboost.federated.desk import Transport
 from radboost.federated.fitting import PROPOSABLE
-from radboost.federated.letters import Letter
+from radboost.federated.handlers import Client, ClientData
+from radboost.federated.messages import Message, Transport
 from radboost.rows.domains import DomainModel, fit_domains
 
-N_ROWS = 40  # of each owner
+N_ROWS = 40  # of each client
 GRID = [np.linspace(-2.0, 5.0, 12)] * 4
 
 
-def rows_of(owner: int, n_domains: int = 2, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray, str]:
-    """Rows of an owner. Domains differ in the last column, and disagree about the first."""
-    rng = np.random.default_rng([7, owner])
-    domain = owner % n_domains
-    n = N_ROWS + owner % 5
+def rows_of(client: int, n_domains: int = 2, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray, str]:
+    """Rows of a client. Domains differ in the last column, and disagree about the first."""
+    rng = np.random.default_rng([7, client])
+    domain = client % n_domains
+    n = N_ROWS + client % 5
     X = rng.normal(size=(n, 4))
     X[:, 3] += 2.0 * domain
     y = (X[:, 0] > 0 if domain == 1 else X[:, 0] + X[:, 1] < 0).astype(int)
@@ -34,22 +33,22 @@ def rows_of(owner: int, n_domains: int = 2, missing: float = 0.0) -> tuple[np.nd
     return X, y, f"domain {domain}"
 
 
-def clean_rows(owner: int) -> tuple[np.ndarray, np.ndarray, str]:
+def clean_rows(client: int) -> tuple[np.ndarray, np.ndarray, str]:
     """One threshold gets all labels right."""
-    X, _, domain = rows_of(owner)
+    X, _, domain = rows_of(client)
     return X, (X[:, 0] > GRID[0][3]).astype(int), domain
 
 
-def all_rows(n_owners: int, n_domains: int = 2, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a server may never see."""
-    parts = [rows_of(owner, n_domains, missing) for owner in range(n_owners)]
+def all_rows(n_clients: int, n_domains: int = 2, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of all clients in one place."""
+    parts = [rows_of(client, n_domains, missing) for client in range(n_clients)]
     domains = np.concatenate([np.repeat(domain, len(y)) for _, y, domain in parts])
     return np.vstack([X for X, _, _ in parts]), np.concatenate([y for _, y, _ in parts]), domains
 
 
 def domain_model(n_domains: int = 2) -> DomainModel:
-    """From rows of owners that take no part."""
-    parts = [rows_of(1000 + owner, n_domains) for owner in range(4 * n_domains)]
+    """Q from rows of clients that take no part."""
+    parts = [rows_of(1000 + client, n_domains) for client in range(4 * n_domains)]
     ids = np.concatenate([np.full(len(y), int(domain[-1])) for _, y, domain in parts])
     return fit_domains(np.vstack([X for X, _, _ in parts]), ids.astype(np.uint16), None, {}, n_domains)
 
@@ -69,55 +68,73 @@ def estimator(n_rounds: int = 15, **changes: Any) -> MultiSourceBoostClassifier:
     return MultiSourceBoostClassifier(n_rounds, **{**usual, **changes})
 
 
-Trouble = Callable[[int, Letter, Letter], Iterable[Letter | str]]
+# Node, request and reply -> replies that arrive: none, others, or several.
+Fault = Callable[[int, Message, Message], Iterable[Message | str]]
+
+
+def when(condition: Callable[[int, Message], bool], change: Callable[[Message], Any]) -> Fault:
+    """Fault of the replies of some nodes to some requests: `change` returns a reply, or a list of any number."""
+
+    def fault(node: int, request: Message, reply: Message) -> Iterable[Message | str]:
+        replies = change(reply) if condition(node, request) else reply
+        return replies if isinstance(replies, list) else [replies]
+
+    return fault
+
+
+def lost(reply: Message) -> list[Message | str]:
+    """No reply at all."""
+    return []
 
 
 class LocalTransport(Transport):
-    """Owners in this process, asked in the wrong order. `trouble` makes of an answer none, others, or several."""
+    """Clients in this process, whose replies come in descending order of their numbers."""
 
     def __init__(
         self,
-        n_owners: int,
+        n_clients: int,
         n_domains: int = 2,
         missing: float = 0.0,
-        trouble: Trouble | None = None,
+        fault: Fault | None = None,
         rows: Callable[[int], tuple[np.ndarray, np.ndarray, str]] | None = None,
     ) -> None:
-        self.memories = [Memory() for _ in range(n_owners)]
+        self.states = [MemoryState() for _ in range(n_clients)]
         self._given = rows or (lambda k: rows_of(k, n_domains, missing))
-        self.owners = [self._owner(k) for k in range(n_owners)]
-        self.trouble = trouble
+        self.clients = [self._client(k) for k in range(n_clients)]
+        self.fault = fault
         self.absent: set[int] = set()
-        self.letters: list[tuple[int, Letter]] = []
-        self.replies: list[tuple[int, Letter]] = []
+        self.requests: list[tuple[int, Message]] = []
+        self.replies: list[tuple[int, Message]] = []
 
-    def _owner(self, k: int) -> Owner:
-        return Owner(lambda: OwnRows(*self._given(k), f"owner {k:03}"), self.memories[k], PROPOSABLE)
+    def _client(self, k: int) -> Client:
+        return Client(lambda: ClientData(*self._given(k), f"client {k:03}"), self.states[k], PROPOSABLE)
 
     def restart(self, k: int, forget: bool = False) -> None:
-        """The process of an owner ends and begins again, with or without what was kept for it."""
-        old = self.owners[k]
+        """Restart the process of a client, with or without its state."""
+        old = self.clients[k]
         if forget:
-            self.memories[k].slots.clear()
-        self.owners[k] = Owner(old._load, self.memories[k], PROPOSABLE)
+            self.states[k].slots.clear()
+        self.clients[k] = Client(old._load, self.states[k], PROPOSABLE)
 
     def connected(self) -> list[int]:
-        return [k for k in range(len(self.owners)) if k not in self.absent]
+        return [k for k in range(len(self.clients)) if k not in self.absent]
 
-    def send(self, letters: Mapping[int, Letter]) -> list[tuple[int, Letter | str]]:
-        found: list[tuple[int, Letter | str]] = []
-        for node, letter in sorted(letters.items(), reverse=True):
-            self.letters.append((node, letter))
+    def send(self, requests: Mapping[int, Message]) -> list[tuple[int, Message | str]]:
+        received: list[tuple[int, Message | str]] = []
+        for node, request in sorted(requests.items(), reverse=True):
+            self.requests.append((node, request))
             try:
-                reply = self.owners[node].answer(letter)
+                reply = self.clients[node].handle(request)
             except Exception as error:
-                found.append((node, str(error)))
+                received.append((node, str(error)))
                 continue
             self.replies.append((node, reply))
-            answers = [reply] if self.trouble is None else self.trouble(node, letter, reply)
-            found += [(node, answer) for answer in answers]
-        return found
+            replies = [reply] if self.fault is None else self.fault(node, request, reply)
+            received += [(node, one) for one in replies]
+        return received
 
 
-def changed(letter: Letter, facts: Mapping[str, Any] | None = None, arrays: Mapping[str, Any] | None = None) -> Letter:
-    return replace(letter, facts={**letter.facts, **(facts or {})}, arrays={**letter.arrays, **(arrays or {})})
+def changed(
+    message: Message, facts: Mapping[str, Any] | None = None, arrays: Mapping[str, Any] | None = None
+) -> Message:
+    return replace(message, facts={**message.facts, **(facts or {})}, arrays={**message.arrays, **(arrays or {})})

@@ -129,7 +129,7 @@ PAGES = (
     Page(
         "federated",
         "radboost.federated",
-        'Rows that stay with their owners: [the guide](../federated.md). Needs `pip install "radboost[flower]"`.',
+        'Fits on rows of many clients: [the guide](../federated.md). Needs `pip install "radboost[flower]"`.',
         "radboost.federated",
     ),
     Page(

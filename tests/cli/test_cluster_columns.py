@@ -11,11 +11,11 @@ import pytest
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import cluster_columns
 from radboost.cli.cells import as_texts, read_cells
-from radboost.cli.cluster_columns import Columns, PartSeen, look_at
+from radboost.cli.cluster_columns import ColumnsToRead, PartSeen, look_at
 from radboost.cli.cluster_parts import together
 from radboost.cli.columns import choose_columns, decide_columns, table_of
-from radboost.cli.reading import Given
-from radboost.cli.rows import Part
+from radboost.cli.reading import RawTable
+from radboost.cli.rows import LabeledRows
 from radboost.cli.targets import read_target
 from radboost.model_file import ColumnSchema
 
@@ -52,9 +52,9 @@ def whole() -> Any:
     )
 
 
-def seen_in_parts(table: Any, target: str, height: int) -> tuple[PartSeen, Columns]:
+def seen_in_parts(table: Any, target: str, height: int) -> tuple[PartSeen, ColumnsToRead]:
     features = tuple(name for name in table.column_names if name != target)
-    columns = Columns(target, features, frozenset({"code"}), None, MISSING_WORDS)
+    columns = ColumnsToRead(target, features, frozenset({"code"}), None, MISSING_WORDS)
     first, *others = [look_at(table.slice(start, height), columns) for start in range(0, table.num_rows, height)]
     for other in others:
         first.add(other)
@@ -65,7 +65,7 @@ def seen_in_parts(table: Any, target: str, height: int) -> tuple[PartSeen, Colum
 def test_parts_decide_as_the_table_does(height: int) -> None:
     table = whole()
     seen, columns = seen_in_parts(table, "class", height)
-    given = Given("t", table, as_text=False, decimal_comma=False, remarks=())
+    given = RawTable("t", table, as_text=False, decimal_comma=False, remarks=())
     choice = choose_columns(given, columns.features, columns.categorical, MISSING_WORDS)
     found = decide_columns(
         "t", {name: one.seen(name, seen.n_rows) for name, one in seen.columns.items()}, columns.categorical
@@ -105,10 +105,10 @@ def test_parts_together_show_what_the_table_does() -> None:
     texts = ["u", "x", None, "y", "x", "u", "z"]
     column = ColumnSchema("a", "category", ("u",))
 
-    def part(first: int, last: int) -> Part:
+    def part(first: int, last: int) -> LabeledRows:
         cells = read_cells("a", pa.array(texts[first:last], pa.string()), (), spelled=False, decimal_comma=False)
         rows = np.arange(first, last)
-        return Part(table_of((column,), {"a": as_texts(cells)}), rows, None, rows)
+        return LabeledRows(table_of((column,), {"a": as_texts(cells)}), rows, None, rows)
 
     whole = together([part(0, 3), part(3, 5), part(5, 7)]).table.take(np.arange(7))
     assert whole.for_model("table", with_others=True)["a"].to_pylist() == texts

@@ -19,7 +19,7 @@ import pytest
 import radboost
 from command_tables import HEADER, fails, fitted, lines, write_csv
 from radboost.cli import main
-from radboost.cli.columns import Table, match_columns
+from radboost.cli.columns import FeatureTable, match_columns
 from radboost.cli.reading import ReadOptions, read_table
 from radboost.cli.rows import notes_of_left_out
 from radboost.cli.splitting import row_hashes
@@ -212,7 +212,7 @@ def test_tables_that_teach_nothing(
     assert message in fails(capsys, "fit", write_csv(tmp_path / "t.csv", rows, "x,y"), "--target", "y")
 
 
-def test_rows_without_a_target_arenotes_of_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_rows_without_a_target_are_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     rows = [line if i % 10 else line.rpartition(",")[0] + ",NA" for i, line in enumerate(lines())]
     said = fitted(capsys, write_csv(tmp_path / "t.csv", rows), "--target", "answer", *FAST)
     assert said["rows"] == 81
@@ -325,7 +325,7 @@ def test_categories_beyond_the_limit_are_not_called_missing(tmp_path: Path, caps
     shown = table.take(np.array([rare])).for_model("table", with_others=True)["tail"][0].as_py()
     assert shown == f"t{rare % 900}"
     masked = {name: np.maximum(values, -1) if name == "tail" else values for name, values in table.values.items()}
-    np.testing.assert_array_equal(row_hashes(table), row_hashes(Table(table.columns, masked)))
+    np.testing.assert_array_equal(row_hashes(table), row_hashes(FeatureTable(table.columns, masked)))
     capsys.readouterr()
     assert main(["explain", "m.rad", "t.csv", "--row", str(rare + 1)]) == 0
     said = capsys.readouterr().out
@@ -446,10 +446,11 @@ def test_a_fit_on_a_terminal_counts_its_rounds(tmp_path: Path) -> None:
     import pty
 
     script = (
-        "import sys, radboost.cli.talking as talking, radboost._progress as progress\n"
-        "talking.SECONDS_BEFORE_A_BAR = progress.SECONDS_BEFORE_A_PART = 0.0\n"
-        "show = talking._BarWatch.show\n"
-        "talking._BarWatch.show = lambda bar, *given: (show(bar, *given), bar._bar.refresh())\n"  # however fast it is
+        "import sys, radboost.cli.console as console, radboost._progress as progress\n"
+        "console.SECONDS_BEFORE_A_BAR = progress.SECONDS_BEFORE_A_PART = 0.0\n"
+        "show = console._BarProgress.show\n"
+        # each round is shown, however fast it is
+        "console._BarProgress.show = lambda bar, *given: (show(bar, *given), bar._bar.refresh())\n"
         "from radboost.cli import main\n"
         "sys.exit(main(sys.argv[1:]))"
     )

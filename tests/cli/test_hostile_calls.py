@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from radboost.cli import main
+from radboost.cli.console import Console
 from radboost.cli.costs import read_costs
 from radboost.cli.files import same_file
 from radboost.cli.reading import ReadOptions, read_table
-from radboost.cli.talking import Talk
 
 ROWS = "a,b,y\n" + "".join(f"{row % 7},{'uvw'[row % 3]},{'pq'[row % 2]}\n" for row in range(40))
 FIT = ("fit", "t.csv", "--target", "y", "--estimator", "softmax", "--jobs", "1")
@@ -121,6 +121,6 @@ def test_no_text_of_a_table_is_an_instruction_to_the_terminal(capsys: pytest.Cap
 
 
 def test_names_of_files_that_are_no_text_are_written_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    Talk(as_json=True).finish({"data": "t\udcff.csv"})
+    Console(as_json=True).finish({"data": "t\udcff.csv"})
     written = capsys.readouterr().out
     assert json.loads(written.encode())["data"] == "t\udcff.csv"

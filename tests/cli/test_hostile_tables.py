@@ -15,10 +15,10 @@ from pyarrow import csv as arrow_csv
 
 from radboost import _tables
 from radboost.cli import main, reading
-from radboost.cli.reading import Given, ReadOptions, read_table
+from radboost.cli.reading import RawTable, ReadOptions, read_table
 
 
-def read(path: Path, content: str | bytes) -> Given:
+def read(path: Path, content: str | bytes) -> RawTable:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_table(str(path), ReadOptions())
 
@@ -69,7 +69,7 @@ def test_json_lines_are_objects(tmp_path: Path, line: str) -> None:
             read(tmp_path / "t.jsonl", text)
 
 
-@pytest.mark.parametrize("place", ["gzip.decompress", "pyarrow.csv.read_csv", "radboost.cli.fitting.InMemory"])
+@pytest.mark.parametrize("place", ["gzip.decompress", "pyarrow.csv.read_csv", "radboost.cli.fitting.InMemorySource"])
 def test_too_little_memory_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
 ) -> None:

@@ -15,12 +15,12 @@ import pytest
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli.cells import as_dates, as_numbers, as_texts, kind_of
 from radboost.cli.columns import cells_of, choose_columns, find_column
-from radboost.cli.reading import Given, ReadOptions, read_table
+from radboost.cli.reading import RawTable, ReadOptions, read_table
 from radboost.cli.splitting import fingerprint, hold_out, row_hashes
 from radboost.cli.targets import known_labels, read_target
 
 
-def read(path: Path, text: str | bytes, **options: object) -> Given:
+def read(path: Path, text: str | bytes, **options: object) -> RawTable:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_table(str(path), ReadOptions(**options))  # type: ignore[arg-type]
 
@@ -200,7 +200,7 @@ def test_what_a_model_cannot_use_is_left_out(file: Path) -> None:
     choice = choose_columns(many, ["t"], set(), MISSING_WORDS)
     assert len(choice.table.columns[0].categories) == 255
     assert "300 different texts" in choice.notes[0]
-    nested = Given("t", pa.table({"l": [[1], [2]]}), as_text=False, decimal_comma=False, remarks=())
+    nested = RawTable("t", pa.table({"l": [[1], [2]]}), as_text=False, decimal_comma=False, remarks=())
     with pytest.raises(ValueError, match=r"'l' holds list.*--ignore 'l'"):
         choose_columns(nested, ["l"], set(), MISSING_WORDS)
 

@@ -12,9 +12,9 @@ import pytest
 
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import main
-from radboost.cli.cluster_columns import Columns, look_at
+from radboost.cli.cluster_columns import ColumnsToRead, look_at
 from radboost.cli.columns import cells_of, choose_columns, decide_columns, match_columns
-from radboost.cli.reading import Given, ReadOptions, read_table
+from radboost.cli.reading import RawTable, ReadOptions, read_table
 from radboost.cli.targets import read_target
 from radboost.model_file import Schema
 
@@ -45,7 +45,7 @@ def messy() -> tuple[dict[str, list[str]], dict[str, Any]]:
     return written, plain
 
 
-def given(columns: dict[str, list[str]], path: Path) -> Given:
+def given(columns: dict[str, list[str]], path: Path) -> RawTable:
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
     return read_table(str(path), ReadOptions())
@@ -70,12 +70,12 @@ def test_columns_are_the_plain_ones_also_in_later_files(tmp_path: Path) -> None:
 
 def test_parts_of_a_typed_file_decide_alike() -> None:
     table = pa.table(messy()[0] | {"code": [f"{place % 40}" for place in range(N)], "y": ["u", "v"] * (N // 2)})
-    columns = Columns("y", tuple(table.column_names[:-1]), frozenset(), None, MISSING_WORDS)
+    columns = ColumnsToRead("y", tuple(table.column_names[:-1]), frozenset(), None, MISSING_WORDS)
     seen, *others = [look_at(table.slice(start, 50), columns) for start in range(0, N, 50)]
     for other in others:
         seen.add(other)
     found = decide_columns("t", {name: one.seen(name, N) for name, one in seen.columns.items()}, ())
-    typed = Given("t", table, as_text=False, decimal_comma=False, remarks=())
+    typed = RawTable("t", table, as_text=False, decimal_comma=False, remarks=())
     choice = choose_columns(typed, columns.features, (), MISSING_WORDS)
     assert found == (choice.table.columns, choice.left_out, choice.notes)
     assert [column.kind for column in choice.table.columns] == ["number"] * 6 + ["category"]

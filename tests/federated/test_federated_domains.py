@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
+from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of, when
 from radboost.federated import candidates_from, learn_domains
-from radboost.federated.answers import OwnRows
+from radboost.federated.domains import loss_and_gradient
 from radboost.federated.fitting import fit_federated
-from radboost.federated.letters import Letter
-from radboost.federated.numbers import to_words
-from radboost.federated.regression import loss_and_gradient
+from radboost.federated.fixed_point import to_words
+from radboost.federated.handlers import ClientData
 from radboost.rows.domains import fit_domains
 
 
-def given(k: int, X: np.ndarray) -> Callable[[], OwnRows]:
-    """Other rows of an owner, with its labels."""
-    return lambda: OwnRows(X, *rows_of(k)[1:], f"owner {k:03}")
+def given(k: int, X: np.ndarray) -> Callable[[], ClientData]:
+    """Other rows of a client, with its labels."""
+    return lambda: ClientData(X, *rows_of(k)[1:], f"client {k:03}")
 
 
 @pytest.mark.parametrize("n_domains", [2, 3])
 def test_learned_together_and_in_one_place(n_domains: int) -> None:
-    """Regression on the sums of all owners is that on all of their rows, to the tolerance of the solvers."""
+    """Regression on the sums of all clients is that on all of their rows, to the tolerance of the solvers."""
     X, _, domains = all_rows(12, n_domains)
-    found, office = fit_federated(
+    found, server = fit_federated(
         estimator(2), LocalTransport(12, n_domains), candidates=candidates(), domain_model=None
     )
     ids = np.unique(domains, return_inverse=True)[1].astype(np.uint16)
@@ -35,7 +34,7 @@ def test_learned_together_and_in_one_place(n_domains: int) -> None:
     np.testing.assert_allclose(found.source_probabilities(X), central.shares(X, 1), atol=2e-3)
     again, _ = fit_federated(estimator(2), LocalTransport(12, n_domains), candidates=candidates(), domain_model=None)
     np.testing.assert_array_equal(again.source_probabilities(X), found.source_probabilities(X))
-    assert office.traffic[0].n_letters > 12 * 5
+    assert server.traffic[0].n_messages > 12 * 5
 
 
 def test_missing_values_constants_and_huge_columns() -> None:
@@ -46,8 +45,8 @@ def test_missing_values_constants_and_huge_columns() -> None:
         X = rows_of(k, missing=0.3)[0]
         return np.column_stack([X[:, :2], np.full(len(X), 7.0), np.full(len(X), np.nan), 1e100 * X[:, 3]])
 
-    for k, owner in enumerate(transport.owners):
-        owner._load = given(k, strange(k))
+    for k, client in enumerate(transport.clients):
+        client._load = given(k, strange(k))
     stumps = candidates_from(np.nan_to_num(np.vstack([strange(k) for k in range(8)])), all_rows(8)[1], n_rounds=10)
     found, _ = fit_federated(estimator(2), transport, candidates=stumps, domain_model=None)
     X = np.vstack([strange(k) for k in range(8)])
@@ -91,8 +90,8 @@ def test_from_public_rows() -> None:
     with pytest.raises(ValueError, match="3 classes, and a federation takes two"):
         candidates_from(X, np.arange(len(X)) % 3)
     narrow = LocalTransport(2)
-    for k, owner in enumerate(narrow.owners):
-        owner._load = given(k, rows_of(k)[0][:, :3])
+    for k, client in enumerate(narrow.clients):
+        client._load = given(k, rows_of(k)[0][:, :3])
     with pytest.raises(ValueError, match=r"a tree is for 4 columns, not for 3"):
         fit_federated(estimator(), narrow, candidates=candidates(), domain_model=domain_model())
 
@@ -111,13 +110,9 @@ MOMENTS: dict[str, tuple[str, Any]] = {
 def test_who_spoils_q_is_left_out(what: str) -> None:
     action, values = MOMENTS[what]
 
-    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
-        wrong = node == 1 and letter.action == action
-        return [changed(reply, arrays={"sums": to_words(values)}) if wrong else reply]
-
-    found, office = fit_federated(
-        estimator(3), LocalTransport(8, trouble=lying), candidates=candidates(), domain_model=None
-    )
-    assert list(office.left_out) == ["owner 001"]
+    lie = lambda reply: changed(reply, arrays={"sums": to_words(values)})  # noqa: E731
+    transport = LocalTransport(8, fault=when(lambda node, request: node == 1 and request.action == action, lie))
+    found, server = fit_federated(estimator(3), transport, candidates=candidates(), domain_model=None)
+    assert list(server.left_out) == ["client 001"]
     X, _, domains = all_rows(8)
     assert np.mean(found.source_probabilities(X).argmax(axis=1) == (domains == "domain 1")) > 0.8

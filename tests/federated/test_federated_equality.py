@@ -1,4 +1,4 @@
-"""A federation of all owners is the fit on all rows, to the last bit; and what depends on nobody's order."""
+"""A federation of all clients is the fit on all rows, to the last bit; and what depends on nobody's order."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("n_owners", [2, 13])
-def test_all_owners_make_the_model_of_all_rows(name: str, n_owners: int) -> None:
-    X, y, domains = all_rows(n_owners)
+@pytest.mark.parametrize("n_clients", [2, 13])
+def test_all_clients_make_the_model_of_all_rows(name: str, n_clients: int) -> None:
+    X, y, domains = all_rows(n_clients)
     model, given = domain_model(), candidates()
     central = estimator(**SETTINGS[name], family=given, domain_classifier=model).fit(X, y, sources=domains)
     federated, _ = fit_federated(
-        estimator(**SETTINGS[name]), LocalTransport(n_owners), candidates=given, domain_model=model
+        estimator(**SETTINGS[name]), LocalTransport(n_clients), candidates=given, domain_model=model
     )
     assert central.n_iter_ == 15
     assert essence(federated, X) == essence(central, X)
@@ -93,7 +93,7 @@ def test_files_keep_the_model_with_its_q(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("changes", [{}, {"step": "line_search", "learning_rate": 1.0}])
-def test_some_owners_in_every_round(changes: dict[str, Any]) -> None:
+def test_some_clients_in_every_round(changes: dict[str, Any]) -> None:
     """Two runs are the same, another seed is not; and the model is worth having."""
     X, y, _ = all_rows(20)
     given, model = candidates(10), domain_model()
@@ -110,8 +110,8 @@ def test_some_owners_in_every_round(changes: dict[str, Any]) -> None:
     models = [fitted for fitted, _ in runs]
     assert essence(models[0], X) == essence(models[1], X) != essence(models[2], X)
     assert models[0].score(X, y) > 0.7
-    asked = [traffic.n_letters for traffic in runs[0][1].traffic[2:-1]]
-    assert max(asked) <= 3 * 2 * 4  # three of each of two domains, up to four letters in a round
+    asked = [traffic.n_messages for traffic in runs[0][1].traffic[2:-1]]
+    assert max(asked) <= 3 * 2 * 4  # three of each of two domains, up to four requests in a round
 
 
 def test_a_line_search_lowers_the_largest_loss() -> None:
@@ -127,7 +127,7 @@ def test_a_line_search_lowers_the_largest_loss() -> None:
     assert losses[-1] < 1.15 * least
 
 
-def test_candidates_that_owners_train() -> None:
+def test_candidates_that_clients_train() -> None:
     X, y, _ = all_rows(12)
     transport = LocalTransport(12)
     fitted, _ = fit_federated(
@@ -139,7 +139,7 @@ def test_candidates_that_owners_train() -> None:
     assert any(hypothesis.n_splits > 1 for hypothesis in fitted.ensemble_.hypotheses)
 
 
-def test_nothing_of_a_row_leaves_its_owner() -> None:
+def test_nothing_of_a_row_leaves_its_client() -> None:
     """Replies hold sums of a fixed number, whatever the number of rows; no value of a row is in any of them."""
     transport = LocalTransport(6)
     fit_federated(estimator(), transport, candidates=candidates(), domain_model=None)

@@ -12,15 +12,16 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, Context, MetricRecord, RecordDict
+from flwr.app import Message as FlowerMessage
 from flwr.serverapp.strategy import Strategy
 
 from federation_tools import all_rows, candidates, domain_model, estimator, rows_of
 from flower_tools import LocalGrid
-from radboost import DeepBoostClassifier, MultiSourceBoostClassifier, load
-from radboost.federated import FedMultiBoost, TrainedByOwners, client_app, server_app, simulate
+from radboost import DeepBoostClassifier, load
+from radboost.federated import FedMultiBoost, client_app, server_app
 from radboost.federated.flower import from_records, to_records
-from radboost.federated.letters import Letter
+from radboost.federated.messages import Message
 
 
 def own_rows(context: Context) -> Any:
@@ -44,7 +45,6 @@ def test_a_run_is_the_fit_on_all_rows(tmp_path: Path) -> None:
     assert result.train_metrics_clientapp[15]["objective"] == central.history_["objective"][-1]
     assert len(chosen.traffic_) == 17
     assert chosen.left_out_ == {}
-    assert chosen.privacy_spent_ is None
     path = tmp_path / "model.radboost"
     path.write_bytes(result.arrays["model"].numpy().tobytes())
     np.testing.assert_array_equal(load(path).decision_function(X), central.decision_function(X))
@@ -63,7 +63,7 @@ def test_state_is_flowers(tmp_path: Path) -> None:
     app = client_app(own_rows)
 
     class Forgetful:
-        def __call__(self, message: Message, context: Context) -> Message:
+        def __call__(self, message: FlowerMessage, context: Context) -> FlowerMessage:
             return client_app(own_rows)(message, context)
 
     one, other = strategy(), strategy()
@@ -88,24 +88,9 @@ def test_rounds_and_evaluation_of_the_caller() -> None:
     assert chosen.aggregate_evaluate(1, []) is None
 
 
-def test_secure_and_private_runs() -> None:
-    pytest.importorskip("dp_accounting")
-    from radboost.federated import Privacy
-
-    secret = strategy(secure=True)
-    secret.start(LocalGrid(client_app(own_rows), 6), num_rounds=2)
-    plain = strategy()
-    plain.start(LocalGrid(client_app(own_rows), 6), num_rounds=2)
-    assert secret.model_.history_["objective"] == pytest.approx(plain.model_.history_["objective"], rel=1e-14)
-    private = strategy(privacy=Privacy(clip=50.0, noise_multiplier=4.0, seed=1))
-    private.start(LocalGrid(client_app(own_rows), 6), num_rounds=2)
-    assert private.privacy_spent_.num_releases == 5
-    assert private.privacy_spent_.epsilon > 0.0
-
-
-def test_letters_are_messages_and_back() -> None:
-    letter = Letter(
-        "stand",
+def test_messages_are_flowers_and_back() -> None:
+    request = Message(
+        "evaluate",
         {"a": [1, 2.5, "x", None, True], "b": {"c": 10**30}},
         {
             "words": np.arange(6).reshape(3, 2),
@@ -113,10 +98,10 @@ def test_letters_are_messages_and_back() -> None:
             "bytes": np.zeros(3, dtype=np.uint8),
         },
     )
-    found = from_records("stand", to_records(letter))
-    assert found.facts == letter.facts
-    assert found.arrays.keys() == letter.arrays.keys()
-    for name, array in letter.arrays.items():
+    found = from_records("evaluate", to_records(request))
+    assert found.facts == request.facts
+    assert found.arrays.keys() == request.arrays.keys()
+    for name, array in request.arrays.items():
         np.testing.assert_array_equal(found.arrays[name], array)
         assert found.arrays[name].dtype == array.dtype
 
@@ -132,11 +117,11 @@ NONSENSE: dict[str, RecordDict] = {
 
 
 @pytest.mark.parametrize("what", NONSENSE)
-def test_nonsense_is_no_letter(what: str) -> None:
-    def nonsense(message: Message, context: Context, answer: Any) -> Message:
-        reply = answer(message, context)
+def test_nonsense_is_no_message(what: str) -> None:
+    def nonsense(message: FlowerMessage, context: Context, handle: Any) -> FlowerMessage:
+        reply = handle(message, context)
         if context.node_config["partition-id"] == 2 and message.metadata.message_type == "train.edges":
-            return Message(NONSENSE[what], reply_to=message)
+            return FlowerMessage(NONSENSE[what], reply_to=message)
         return reply
 
     chosen = strategy()
@@ -145,9 +130,9 @@ def test_nonsense_is_no_letter(what: str) -> None:
     assert list(chosen.left_out_) == list(chosen.model_.left_out_) == ["partition 000002"]
 
 
-def test_who_has_no_name_is_told() -> None:
+def test_clients_need_names() -> None:
     grid = LocalGrid(client_app(lambda context: rows_of(0)), 2, configs=lambda k: {})
-    with pytest.raises(RuntimeError, match="No owner of rows is connected"):
+    with pytest.raises(RuntimeError, match="No client with rows is connected"):
         strategy(wait_for=1).start(grid)
     named = LocalGrid(
         client_app(lambda context: (*rows_of(int(context.node_config["number"])), f"clinic {context.node_id}")),
@@ -161,7 +146,7 @@ def test_who_has_no_name_is_told() -> None:
 
 @pytest.mark.parametrize("wrong", [3, (1, 2), "rows"])
 def test_loads_that_return_something_else(wrong: Any, caplog: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(RuntimeError, match="No owner of rows is connected"):
+    with pytest.raises(RuntimeError, match="No client with rows is connected"):
         strategy(wait_for=1).start(LocalGrid(client_app(lambda context: wrong), 1))
     assert "load must return (X, y, domain)" in caplog.text
 
@@ -173,25 +158,16 @@ def test_refusals() -> None:
         strategy(wait_for=0)
     with pytest.raises(ValueError, match="timeout"):
         strategy(timeout=0.0)
-    with pytest.raises(RuntimeError, match=r"After 0.01 seconds 2 owners are connected, and wait_for=6"):
+    with pytest.raises(RuntimeError, match=r"After 0.01 seconds 2 clients are connected, and wait_for=6"):
         strategy(timeout=0.01).start(LocalGrid(client_app(own_rows), 2))
 
 
 def test_the_constructor_refuses_what_a_federation_does_not_do() -> None:
-    usual: dict[str, Any] = {"candidates": candidates(), "domain_model": domain_model()}
     with pytest.raises(TypeError, match=r"A federation fits a MultiSourceBoostClassifier; got DeepBoostClassifier"):
-        FedMultiBoost(DeepBoostClassifier(3), **usual)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"step='auto' needs more of the rows than sums.*\"decay\""):
-        FedMultiBoost(MultiSourceBoostClassifier(3), **usual)
-    with pytest.raises(TypeError, match="candidates must be Candidates"):
-        strategy(candidates="stumps")
-    with pytest.raises(ValueError, match="show values of single rows"):
-        strategy(candidates=TrainedByOwners(), secure=True)
-    with pytest.raises(ValueError, match="clients_per_round"):
-        strategy(clients_per_round=0)
+        FedMultiBoost(DeepBoostClassifier(3), candidates=candidates())  # type: ignore[arg-type]
 
 
-def test_where_the_model_goes_is_checked_before_owners_are_asked(tmp_path: Path) -> None:
+def test_where_the_model_goes_is_checked_before_clients_are_asked(tmp_path: Path) -> None:
     asked = []
 
     def rows(context: Context) -> Any:
@@ -205,7 +181,7 @@ def test_where_the_model_goes_is_checked_before_owners_are_asked(tmp_path: Path)
         (folder, IsADirectoryError, "it is a folder"),
     ):
         grid = LocalGrid(client_app(rows), 6)
-        app = server_app(strategy(), path)  # an owner that imports it needs no such folder
+        app = server_app(strategy(), path)  # a client that imports it needs no such folder
         with pytest.raises(error, match=match):
             app(grid, next(iter(grid.contexts.values())))
     assert not asked
@@ -235,33 +211,3 @@ def test_telemetry_is_off_and_flower_is_named_where_it_is_missing() -> None:
         "    pass\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
-
-
-def test_the_simulation_says_what_it_did() -> None:
-    """Its apps and its report, on the grid of this process."""
-    options = simulate.read_options(["--owners", "6", "--rounds", "8"])
-    chosen = simulate.public_strategy(options)
-    app = client_app(lambda context: simulate.clinic(int(context.node_config["partition-id"])))
-    chosen.start(LocalGrid(app, 6))
-    others = simulate.linear_models(chosen, LocalGrid(app, 6), 8)
-    text = "\n".join(simulate.report(chosen, options, others))
-    assert "bit for bit: yes" in text
-    assert "linear model by fedavg:" in text
-    assert "linear model by afl:" in text
-    assert "(t + s) K + K' = 224" in text
-    options = simulate.read_options(["--owners", "12", "--rounds", "8", "--silent", "3", "--lying", "2"])
-    chosen = simulate.public_strategy(options)
-    chosen.start(
-        LocalGrid(
-            client_app(
-                lambda context: simulate.clinic(int(context.node_config["partition-id"])),
-                mods=[simulate.troubles(3, 2)],
-            ),
-            12,
-        )
-    )
-    text = "\n".join(simulate.report(chosen, options))
-    assert text.count("left out: partition 00000") == 2
-    assert "bit for bit" not in text
-    with pytest.raises(SystemExit):
-        simulate.read_options(["--owners", "4", "--silent", "3"])

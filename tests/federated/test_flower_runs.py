@@ -21,34 +21,33 @@ import pytest
 from radboost import MultiSourceBoostClassifier, load
 
 pytest.importorskip("flwr")
+sys.path.insert(0, str(Path(__file__).parent / "loopback_app"))
+
+from loopback import clinics
 
 pytestmark = pytest.mark.slow
 APP = Path(__file__).parent / "loopback_app"
 PATIENCE = 420.0
 
 
-def central(n_owners: int, n_rounds: int) -> Any:
-    from radboost.federated import simulate
-
-    options = simulate.read_options(["--owners", str(n_owners), "--rounds", str(n_rounds)])
-    strategy = simulate.public_strategy(options)
+def central(n_clients: int, n_rounds: int) -> Any:
+    """Model of all rows in one place."""
+    strategy = clinics.clinics_strategy(n_clients, n_rounds)
     parameters = strategy.estimator.get_params(deep=False)
     own = {"family": strategy.candidates, "domain_classifier": strategy.domain_model}
-    X, y, regions = simulate.together(range(n_owners))
+    X, y, regions = clinics.together(range(n_clients))
     return MultiSourceBoostClassifier(**{**parameters, **own}).fit(X, y, sources=regions)
 
 
 def new_rows() -> tuple[np.ndarray, np.ndarray]:
-    from radboost.federated import simulate
-
-    X, y, _ = simulate.together(range(5000, 5020))
+    X, y, _ = clinics.together(range(5000, 5020))
     return X, y
 
 
-def on_ray(tmp_path: Path, name: str, *arguments: str) -> tuple[Any, str]:
-    path = tmp_path / name
+def on_ray(path: Path, n_rounds: int, n_silent: int = 0, n_lying: int = 0, per_round: int = 0) -> tuple[Any, str]:
+    numbers = [str(number) for number in (n_rounds, n_silent, n_lying, per_round)]
     run = subprocess.run(
-        [sys.executable, "-m", "radboost.federated.simulate", *arguments, "--out", str(path)],
+        [sys.executable, str(Path(__file__).with_name("simulation.py")), str(path), *numbers],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -58,19 +57,9 @@ def on_ray(tmp_path: Path, name: str, *arguments: str) -> tuple[Any, str]:
     return load(path), run.stdout + run.stderr
 
 
-def test_twenty_owners_on_ray(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    model, text = on_ray(tmp_path, "whole", "--rounds", "10")
-    X, _ = new_rows()
-    np.testing.assert_array_equal(model.decision_function(X), central(20, 10).decision_function(X))
-    assert "bit for bit: yes" in text
-    assert "(t + s) K + K' = " in text
-
-
 def test_five_fall_silent_and_two_lie_on_ray(tmp_path: Path) -> None:
     pytest.importorskip("ray")
-    troubles = ("--rounds", "12", "--silent", "5", "--lying", "2", "--owners-per-round", "8")
-    (one, text), (other, _) = (on_ray(tmp_path, name, *troubles) for name in ("one", "other"))
+    (one, text), (other, _) = (on_ray(tmp_path / name, 12, 5, 2, 8) for name in ("one", "other"))
     assert one.n_iter_ == 12
     for number in range(5):
         assert f"'partition 00000{number}' has failed and is skipped" in text
@@ -158,8 +147,8 @@ def federation(folder: Path, n_nodes: int) -> Iterator[Federation]:
         found.end()
 
 
-def run(found: Federation, model: Path, owners: int, rounds: int) -> None:
-    config = f'out="{model}" owners={owners} rounds={rounds}'
+def run(found: Federation, model: Path, clients: int, rounds: int) -> None:
+    config = f'out="{model}" clients={clients} rounds={rounds}'
     found.begin("run", "flwr", "run", str(found.folder / "app"), "here", "--run-config", config, "--stream")
 
 
@@ -175,7 +164,7 @@ def test_over_the_loopback_address(tmp_path: Path) -> None:
     """The model of all rows, bit for bit, from processes that share nothing."""
     with federation(tmp_path, 4) as found:
         model = tmp_path / "model.radboost"
-        run(found, model, owners=4, rounds=2)
+        run(found, model, clients=4, rounds=2)
         X, _ = new_rows()
         np.testing.assert_array_equal(arrived(found, model).decision_function(X), central(4, 2).decision_function(X))
 
@@ -184,8 +173,8 @@ def test_a_node_that_is_killed(tmp_path: Path) -> None:
     """One of six is ended by the system in the middle of the run; the others go on to a usable model."""
     with federation(tmp_path, 6) as found:
         model = tmp_path / "model.radboost"
-        run(found, model, owners=6, rounds=3)
-        found.wait("node2", r"train\.edges|train\.stand")
+        run(found, model, clients=6, rounds=3)
+        found.wait("node2", r"train\.edges|train\.evaluate")
         kill(found.nodes[2])
         fitted = arrived(found, model)
         assert fitted.n_iter_ == 3

@@ -20,7 +20,7 @@ from radboost.report.noise import confident_learning, cross_fitted
 from radboost.report.profile import profiles
 from radboost.report.scores import Predictions, measures, own_predictions
 from radboost.report.slices import holm
-from radboost.report.subject import LabeledRows, Subject, read
+from radboost.report.subject import Subject, SubjectRows, read
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 1), (1, 1), (0, 40), (3, 40), (40, 40), (511, 3000)])
@@ -235,7 +235,7 @@ def test_intervals_of_areas_cover(copies: int) -> None:
         many = np.repeat(np.arange(150), copies)
         ids, rows = many % 2, many[:, None].astype(np.float64)
         stated = 1.0 / (1.0 + np.exp(-(rng.normal(size=150)[many] + ids)))
-        part = LabeledRows(rows, ids, rows, None, ids, np.arange(len(ids)))
+        part = SubjectRows(rows, ids, rows, None, ids, np.arange(len(ids)))
         chances = np.column_stack([1.0 - stated, stated])
         subject = Subject(None, None, part, None, ("row",), (0, 1), ids, chances, None, {})
         measure = next(one for one in measures(subject) if one.name == "AUC")

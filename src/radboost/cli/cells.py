@@ -1,4 +1,4 @@
-"""Columns of a table: what their values are, and the same as numbers or as texts that are told apart."""
+"""Cells of a column: their form, and their conversion to numbers, dates, booleans and categories."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from radboost._typing import FloatArray
 
 OTHER_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|\d{4}[/.]\d{1,2}[/.]\d{1,2}\b")
 TRUTH = {"true": 1.0, "false": 0.0}
-LARGEST_EXACT = 2.0**53
+LARGEST_EXACT = 2.0**53  # integers up to it are exact as floating-point numbers
 _LONG_INTEGER = re.compile(r"[+-]?[0-9]{16,300}")
 _SECONDS_A_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
 class Texts:
-    """A column as texts: the different ones, and the place of each row's among them, -1 where it is missing."""
+    """Column as texts: the different ones, ascending, and the index of each row's text, -1 where it is missing."""
 
     values: tuple[str, ...]
-    places: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """In how many rows each text is."""
-        return np.bincount(self.places[self.places >= 0], minlength=len(self.values))
+        """Number of rows of each text; shape (n_texts,)."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
 
     def spread(self, of_values: Sequence[float]) -> FloatArray:
-        """A number for each row, from those of the different texts."""
-        return np.array([*of_values, np.nan], dtype=np.float64)[self.places]
+        """Number of each row, from those of the different texts; NaN where it is missing."""
+        return np.array([*of_values, np.nan], dtype=np.float64)[self.codes]
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A column as it was read: numbers, texts, or dates, of which a file of text knows texts only."""
+    """Column as it was read: numbers, texts or dates; a file of text has texts only."""
 
     name: str
     form: str
     """Either "text", "number", "date", "boolean" or "empty"; text may spell any of the others."""
     spelled: bool
-    """Whether texts may stand for numbers, as in CSV."""
+    """True if texts may stand for numbers, as in CSV."""
     decimal_comma: bool = False
     texts: Texts | None = None
     numbers: FloatArray | None = None
@@ -53,12 +53,12 @@ class Cells:
     @property
     def n_missing(self) -> int:
         if self.texts is not None:
-            return int((self.texts.places < 0).sum())
+            return int((self.texts.codes < 0).sum())
         return int(np.isnan(self.numbers).sum()) if self.numbers is not None else 0
 
 
 def read_cells(name: str, column: Any, missing: Sequence[str], *, spelled: bool, decimal_comma: bool) -> Cells:
-    """A column of pyarrow's; words that stand for missing values are left out of it."""
+    """Cells of a column of pyarrow; words in `missing` become missing values."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import types
@@ -88,7 +88,7 @@ def read_cells(name: str, column: Any, missing: Sequence[str], *, spelled: bool,
 
 
 def unquoted(texts: Sequence[str], missing: Collection[str] = ("",)) -> Sequence[str]:
-    """The texts without single quotes around them, where all but words for missing values have them."""
+    """Texts without single quotes around them, if all but words for missing values have them."""
     there = [text for text in texts if text.lower() not in missing]
     if not there or not all(len(text) > 1 and text[0] == text[-1] == "'" for text in there):
         return texts
@@ -107,11 +107,11 @@ def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
     if spelled:
         levels = unquoted(levels, words)
     there = [level.lower() not in words for level in levels]
-    order = sorted((place for place in range(len(levels)) if there[place]), key=lambda place: levels[place])
-    place_of = np.full(len(levels) + 1, -1, dtype=np.int64)
-    place_of[order] = np.arange(len(order))
-    codes = np.asarray(pc.fill_null(encoded.indices, len(levels)), dtype=np.int64)
-    return Texts(tuple(levels[place] for place in order), place_of[codes])
+    order = sorted((index for index in range(len(levels)) if there[index]), key=lambda index: levels[index])
+    code_of = np.full(len(levels) + 1, -1, dtype=np.int64)
+    code_of[order] = np.arange(len(order))
+    unsorted = np.asarray(pc.fill_null(encoded.indices, len(levels)), dtype=np.int64)
+    return Texts(tuple(levels[index] for index in order), code_of[unsorted])
 
 
 def _numpy(column: Any) -> FloatArray:
@@ -130,19 +130,16 @@ def _days(column: Any) -> FloatArray:
 
 def _finite(name: str, numbers: FloatArray) -> FloatArray:
     if np.isinf(numbers).any():
-        place = int(np.flatnonzero(np.isinf(numbers))[0])
+        index = int(np.flatnonzero(np.isinf(numbers))[0])
         raise ValueError(
-            f"the column {name!r} holds infinity (row {place + 1}); write a missing value in its place, or say "
+            f"the column {name!r} holds infinity (row {index + 1}); write a missing value in its place, or say "
             "--missing inf,-inf"
         )
     return numbers
 
 
 def as_numbers(cells: Cells, number_format: NumberFormat | None = None) -> FloatArray | None:
-    """The column as numbers; None where it holds something else.
-
-    With a format text that is not written so is a missing value.
-    """
+    """Column as numbers; None if it holds something else. With a format, text in another form is missing."""
     if cells.form in ("number", "boolean", "empty"):
         return cells.numbers
     if cells.texts is None:
@@ -175,7 +172,7 @@ def _parse_numbers(values: tuple[str, ...], *, decimal_comma: bool) -> list[floa
 
 
 def holds_long_integers(column: Any) -> bool:
-    """Whether a column of pyarrow's has integers that floating-point numbers do not tell apart."""
+    """True if a column of pyarrow has integers that are rounded as floating-point numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -186,13 +183,13 @@ def holds_long_integers(column: Any) -> bool:
 
 
 def loses_digits(cells: Cells) -> bool:
-    """Whether some of the texts are integers that become other ones as floating-point numbers."""
+    """True if some texts are integers that are rounded as floating-point numbers."""
     texts = cells.texts.values if cells.texts is not None else ()
     return any(_LONG_INTEGER.fullmatch(text) and int(text) != int(float(text)) for text in texts)
 
 
 def as_booleans(cells: Cells) -> FloatArray | None:
-    """1 for true and 0 for false; None where the column holds something else."""
+    """Column as 1 for true and 0 for false; None if it holds something else."""
     if cells.form in ("boolean", "empty"):
         return cells.numbers
     if cells.texts is not None and all(text.lower() in TRUTH for text in cells.texts.values):
@@ -202,7 +199,7 @@ def as_booleans(cells: Cells) -> FloatArray | None:
 
 
 def as_dates(cells: Cells) -> FloatArray | None:
-    """Days since 1970; None where the column holds no dates of the form 2020-12-31 or 2020-12-31 23:59:59."""
+    """Days since 1970; None if the column holds no dates like 2020-12-31 or 2020-12-31 23:59:59."""
     import pyarrow as pa
 
     if cells.form in ("date", "empty"):
@@ -219,19 +216,19 @@ def as_dates(cells: Cells) -> FloatArray | None:
 
 
 def as_texts(cells: Cells) -> Texts:
-    """The column as texts: numbers without a fraction as integers."""
+    """Column as texts; numbers without a fraction as integers."""
     if cells.texts is not None:
         return cells.texts
     numbers = cells.numbers if cells.numbers is not None else np.zeros(0)
     there = ~np.isnan(numbers)
-    different, found = np.unique(numbers[there], return_inverse=True)
+    different, unsorted = np.unique(numbers[there], return_inverse=True)
     shown = [_shown(float(value), cells.form) for value in different]
-    order = sorted(range(len(shown)), key=lambda place: shown[place])
-    place_of = np.empty(len(shown), dtype=np.int64)
-    place_of[order] = np.arange(len(shown))
-    places = np.full(len(numbers), -1, dtype=np.int64)
-    places[there] = place_of[found.reshape(-1)]
-    return Texts(tuple(shown[place] for place in order), places)
+    order = sorted(range(len(shown)), key=lambda index: shown[index])
+    code_of = np.empty(len(shown), dtype=np.int64)
+    code_of[order] = np.arange(len(shown))
+    codes = np.full(len(numbers), -1, dtype=np.int64)
+    codes[there] = code_of[unsorted.reshape(-1)]
+    return Texts(tuple(shown[index] for index in order), codes)
 
 
 def _shown(value: float, form: str) -> str:
@@ -241,13 +238,13 @@ def _shown(value: float, form: str) -> str:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What a model should take a column for."""
+class InferredKind:
+    """Kind of a column for a model."""
 
     name: str
     """Either "number", "category", "date" or "boolean"."""
     written: WrittenNumbers | None = None
-    """Of numbers that are not written as programs write them."""
+    """Format of numbers that programs do not write so."""
 
     @property
     def number_format(self) -> NumberFormat | None:
@@ -255,35 +252,35 @@ class Kind:
 
 
 def written_numbers(cells: Cells, counts: Sequence[int]) -> WrittenNumbers | None:
-    """Numbers that are not written as programs write them; `counts`: the rows of each text.
+    """Format of numbers that programs do not write so, by the texts and the rows of each; None if there is none.
 
     Plain numbers that a typed file has as text are text.
     """
     if cells.texts is None:
         return None
-    found = find_numbers(dict(zip(cells.texts.values, counts, strict=True)), decimal_comma=cells.decimal_comma)
-    return None if found is None or (found.is_plain and not cells.spelled) else found
+    written = find_numbers(dict(zip(cells.texts.values, counts, strict=True)), decimal_comma=cells.decimal_comma)
+    return None if written is None or (written.is_plain and not cells.spelled) else written
 
 
-def kind_of(cells: Cells, counts: Sequence[int] | None = None) -> Kind:
-    """What a model should take the column for; `counts`: the rows of each text, where they are not those of `cells`."""
+def kind_of(cells: Cells, counts: Sequence[int] | None = None) -> InferredKind:
+    """Kind of a column; `counts` replaces the number of rows of each text in `cells`."""
     if cells.form != "text":
-        return Kind({"number": "number", "empty": "number", "date": "date", "boolean": "boolean"}[cells.form])
+        return InferredKind({"number": "number", "empty": "number", "date": "date", "boolean": "boolean"}[cells.form])
     if cells.texts is None or not cells.texts.values:
-        return Kind("number")
+        return InferredKind("number")
     if as_booleans(cells) is not None and cells.texts.values[0].lower() in TRUTH:
-        return Kind("boolean")
+        return InferredKind("boolean")
     if cells.spelled and as_numbers(cells) is not None:
-        return Kind("number")
+        return InferredKind("number")
     if as_dates(cells) is not None:
-        return Kind("date")
+        return InferredKind("date")
     written = written_numbers(cells, cells.texts.counts.tolist() if counts is None else counts)
     if written is not None:
-        return Kind("number", written)
+        return InferredKind("number", written)
     if all(OTHER_DATE.match(text) for text in cells.texts.values):
         raise ValueError(
             f"the column {cells.name!r} looks like dates ({cells.texts.values[0]!r}), and dates are read in the form "
             f"2020-12-31 or 2020-12-31 23:59:59, because others are ambiguous; write them so, leave the column out "
             f"with --ignore {cells.name!r}, or take it as categories with --categorical {cells.name!r}"
         )
-    return Kind("category")
+    return InferredKind("category")

@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, Kind, Texts, as_numbers, as_texts, kind_of, read_cells
-from radboost.cli.columns import Seen, numbers_of
-from radboost.cli.targets import Decided, decide_target, present
+from radboost.cli.cells import Cells, InferredKind, Texts, as_numbers, as_texts, kind_of, read_cells
+from radboost.cli.columns import ColumnSummary, numbers_of
+from radboost.cli.targets import TargetDecision, decide_target, present
 
 MOST_DIFFERENT = 1_000_000
 TOO_MANY = f"has more than {MOST_DIFFERENT:,} different texts, which is too many to be counted on a cluster"
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnsToRead:
     """Which columns of a table are read, and for what."""
 
     target: str
@@ -58,7 +58,7 @@ class Numbers:
 
 
 @dataclass
-class Column:
+class ColumnCounts:
     """What some rows have in a column: texts with their numbers, or numbers."""
 
     form: str
@@ -67,43 +67,43 @@ class Column:
     too_many: bool = False
 
     @classmethod
-    def of(cls, cells: Cells, *, as_categories: bool) -> Column:
+    def of(cls, cells: Cells, *, as_categories: bool) -> ColumnCounts:
         if as_categories or cells.form == "text":
             return cls("text" if cells.form == "text" else "names", Counter(_counted(as_texts(cells)))).bounded()
         assert cells.numbers is not None  # of every other form
         return cls(cells.form, numbers=Numbers.of(cells.numbers))
 
-    def bounded(self) -> Column:
+    def bounded(self) -> ColumnCounts:
         if len(self.texts) > MOST_DIFFERENT:
             self.texts, self.too_many = Counter(), True
         return self
 
-    def add(self, other: Column) -> None:
+    def add(self, other: ColumnCounts) -> None:
         self.too_many |= other.too_many
         self.texts = Counter() if self.too_many else self.texts + other.texts
         self.bounded()
         self.numbers.add(other.numbers)
 
-    def seen(self, name: str, n_rows: int) -> Seen:
+    def seen(self, name: str, n_rows: int) -> ColumnSummary:
         """As the columns of a table in memory are seen."""
         n_present = sum(self.texts.values())
         if self.form == "names":
-            return Seen("category", n_rows, n_present, dict(self.texts))
+            return ColumnSummary("category", n_rows, n_present, dict(self.texts))
         if self.form != "text":
             return self._of_numbers(kind_of(Cells(name, self.form, spelled=False)), self.numbers, n_rows)
         cells = Cells(name, "text", spelled=False, texts=_texts_of(self.texts))
         kind = kind_of(cells, [self.texts[text] for text in sorted(self.texts)])
         if kind.name == "category":
-            return Seen(kind.name, n_rows, n_present, dict(self.texts))
+            return ColumnSummary(kind.name, n_rows, n_present, dict(self.texts))
         found = Numbers.of(numbers_of(cells, kind.name, kind.number_format))
         if kind.written is not None:
             n_present -= kind.written.n_others
         return self._of_numbers(kind, replace(found, n_present=n_present), n_rows)
 
     @staticmethod
-    def _of_numbers(kind: Kind, found: Numbers, n_rows: int) -> Seen:
+    def _of_numbers(kind: InferredKind, found: Numbers, n_rows: int) -> ColumnSummary:
         same = found.low == found.high
-        return Seen(kind.name, n_rows, found.n_present, {}, same=same, written=kind.written)
+        return ColumnSummary(kind.name, n_rows, found.n_present, {}, same=same, written=kind.written)
 
 
 def _counted(texts: Texts) -> dict[str, int]:
@@ -157,7 +157,7 @@ class TargetSeen:
         self.values, self.counts = values, counts
         self.bounded()
 
-    def decide(self, name: str, task: str | None) -> Decided:
+    def decide(self, name: str, task: str | None) -> TargetDecision:
         """As the target of a table in memory is decided on."""
         if self.texts:
             texts = _texts_of(self.texts)
@@ -185,7 +185,7 @@ class PartSeen:
     n_without_weight: int
     n_without_target: int
     target: TargetSeen
-    columns: dict[str, Column]
+    columns: dict[str, ColumnCounts]
 
     @property
     def n_rows(self) -> int:
@@ -212,7 +212,7 @@ class Kept:
     n_weighted: int
 
 
-def read_part(table: Any, columns: Columns) -> Kept:
+def read_part(table: Any, columns: ColumnsToRead) -> Kept:
     """Leaves out the rows that do not count."""
     places = np.arange(table.num_rows)
     weights = None
@@ -235,7 +235,7 @@ def read_part(table: Any, columns: Columns) -> Kept:
     return Kept(table, target, weights, places, n_weighted)
 
 
-def look_at(table: Any, columns: Columns) -> PartSeen:
+def look_at(table: Any, columns: ColumnsToRead) -> PartSeen:
     """What the rows of a part hold."""
     kept = read_part(table, columns)
     return PartSeen(
@@ -244,7 +244,7 @@ def look_at(table: Any, columns: Columns) -> PartSeen:
         kept.n_weighted - kept.table.num_rows,
         TargetSeen.of(kept.target),
         {
-            name: Column.of(columns.cells(kept.table, name), as_categories=name in columns.categorical)
+            name: ColumnCounts.of(columns.cells(kept.table, name), as_categories=name in columns.categorical)
             for name in columns.features
         },
     )

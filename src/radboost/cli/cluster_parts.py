@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from radboost._number_formats import NumberFormat
 from radboost.cli.cells import Texts, as_numbers, as_texts
-from radboost.cli.cluster_columns import Columns, PartSeen, look_at, read_part
-from radboost.cli.columns import Table, numbers_of, table_of
-from radboost.cli.rows import Part
+from radboost.cli.cluster_columns import ColumnsToRead, PartSeen, look_at, read_part
+from radboost.cli.columns import FeatureTable, numbers_of, table_of
+from radboost.cli.rows import LabeledRows
 from radboost.cli.splitting import Hashes, fingerprint, order_of, row_hashes
 from radboost.cli.targets import check_all_numbers, labels_of
 from radboost.distributed.arguments import TRAINING
@@ -37,13 +37,13 @@ class NumberedPart:
 class Encoding:
     """How the rows of a table become those of a model."""
 
-    columns: Columns
+    columns: ColumnsToRead
     schema: tuple[ColumnSchema, ...]
     labels: tuple[str, ...] | None
     """The texts of the classes, ascending; None: the target is a number."""
     target_format: NumberFormat | None = None
 
-    def read(self, given: NumberedPart) -> Part:
+    def read(self, given: NumberedPart) -> LabeledRows:
         """The rows of a part that count."""
         kept = read_part(given.part.table(), self.columns)
         found: dict[str, Any] = {}
@@ -63,8 +63,8 @@ class Encoding:
             texts = as_texts(kept.target)
             place = {text: index for index, text in enumerate(self.labels)}
             of_texts = np.array([*(place[text] for text in texts.values), 0], dtype=np.int64)
-            y = self.all_labels()[of_texts[texts.places]]
-        return Part(table_of(self.schema, found), y, kept.weights, given.first + kept.places + 1)
+            y = self.all_labels()[of_texts[texts.codes]]
+        return LabeledRows(table_of(self.schema, found), y, kept.weights, given.first + kept.places + 1)
 
     def all_labels(self) -> npt.NDArray[Any]:
         """The classes, in the order of their texts."""
@@ -114,7 +114,7 @@ class TablePart:
         return LoadedPartition(found.table.for_model("table"), found.y, found.weights)
 
 
-def seen_in(given: NumberedPart, columns: Columns) -> PartSeen:
+def seen_in(given: NumberedPart, columns: ColumnsToRead) -> PartSeen:
     """Run by a worker: what the rows of a part hold."""
     return look_at(given.part.table(), columns)
 
@@ -139,7 +139,7 @@ class Wanted:
     seed: int
 
 
-def taken(given: NumberedPart, encoding: Encoding, wanted: Wanted) -> tuple[Part, Part]:
+def taken(given: NumberedPart, encoding: Encoding, wanted: Wanted) -> tuple[LabeledRows, LabeledRows]:
     """Run by a worker: rows to learn from, and rows held out."""
     found = encoding.read(given)
     hashes = row_hashes(found.table)
@@ -151,7 +151,7 @@ def taken(given: NumberedPart, encoding: Encoding, wanted: Wanted) -> tuple[Part
     return found.take(others), found.take(held)
 
 
-def together(parts: list[Part]) -> Part:
+def together(parts: list[LabeledRows]) -> LabeledRows:
     """The rows of several parts, one below the other."""
     columns = parts[0].table.columns
     values: dict[str, Any] = {}
@@ -165,8 +165,8 @@ def together(parts: list[Part]) -> Part:
             others[column.name] = tuple(text for part in of_parts for text in part)
         values[column.name] = np.concatenate(found)
     weights = [one.weights for one in parts if one.weights is not None]
-    return Part(
-        Table(columns, values, others),
+    return LabeledRows(
+        FeatureTable(columns, values, others),
         np.concatenate([one.y for one in parts]),
         np.concatenate(weights) if weights else None,
         np.concatenate([one.numbers for one in parts]),

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from radboost import __version__
+from radboost.cli.console import Console
 from radboost.cli.files import cores
-from radboost.cli.talking import Talk
 from radboost.distributed.collections import need_dask
 
 SECONDS_TO_CONNECT = 10.0
@@ -82,7 +82,7 @@ def _version() -> str:
 
 
 def run_on(
-    client: Any, placed: dict[str, list[Any]], work: Callable[..., Any], title: str, talk: Talk, *common: Any
+    client: Any, placed: dict[str, list[Any]], work: Callable[..., Any], title: str, console: Console, *common: Any
 ) -> dict[Any, Any]:
     """What `work(part, *common)` finds for each part, on the worker that it was dealt out to; by the parts."""
     from distributed import as_completed
@@ -94,7 +94,7 @@ def run_on(
         for part in parts
     }
     found: dict[Any, Any] = {}
-    with talk.progress(title) as watch:
+    with console.progress(title) as watch:
         try:
             for future in as_completed(list(asked)):
                 found[asked[future]] = future.result()

@@ -1,4 +1,4 @@
-"""The columns that a model uses: chosen for a fit, and found again in other tables by their names."""
+"""Columns of a model: chosen for a fit, and matched by name in other tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from radboost._number_formats import NumberFormat, WrittenNumbers, is_marker, is
 from radboost._typing import FloatArray
 from radboost.cli.cells import (
     Cells,
-    Kind,
+    InferredKind,
     Texts,
     as_booleans,
     as_dates,
@@ -26,18 +26,18 @@ from radboost.cli.cells import (
     loses_digits,
     read_cells,
 )
-from radboost.cli.reading import Given
+from radboost.cli.reading import RawTable
 from radboost.model_file import ColumnSchema, Schema
 
 MOST_CATEGORIES = 255
 
 
 @dataclass(frozen=True)
-class Table:
-    """The columns of a model with the values of some rows: numbers, or places among the categories.
+class FeatureTable:
+    """Columns of a model with the values of some rows: numbers, or indices of categories.
 
-    -1 is a missing value, and -2 - k the k-th text of `others`, which is no category of the column. A model sees both
-    as missing.
+    Index -1 is a missing value, and -2 - k the k-th text of `others`, which is no category of the column. A model sees
+    both as missing.
     """
 
     columns: tuple[ColumnSchema, ...]
@@ -48,12 +48,12 @@ class Table:
     def n_rows(self) -> int:
         return len(next(iter(self.values.values())))
 
-    def take(self, rows: npt.NDArray[Any]) -> Table:
-        """Some of the rows."""
+    def take(self, rows: npt.NDArray[Any]) -> FeatureTable:
+        """Rows with these indices."""
         return replace(self, values={name: values[rows] for name, values in self.values.items()})
 
     def for_model(self, form: str, *, with_others: bool = False) -> Any:
-        """A table of pyarrow's as models take it; to show it, with the texts that are no categories."""
+        """Table of pyarrow as models take it, `with_others` with the texts that are no categories."""
         import pyarrow as pa
 
         arrays: dict[str, Any] = {}
@@ -74,21 +74,21 @@ class Table:
 
 
 def _as_features(column: ColumnSchema, values: npt.NDArray[Any]) -> dict[str, FloatArray]:
-    """One number for each category; missing numbers are the mean of the training rows."""
+    """Indicator of each category, or numbers with missing ones at the mean of the training rows."""
     names = list(column.feature_names)
     if column.kind == "category":
-        found = [(values == place).astype(np.float64) for place in range(len(column.categories))]
+        features = [(values == index).astype(np.float64) for index in range(len(column.categories))]
         absent = values < 0
     else:
         absent = np.isnan(values)
-        found = [np.where(absent, column.mean or 0.0, values)]
+        features = [np.where(absent, column.mean or 0.0, values)]
     if column.may_miss:
-        found.append(absent.astype(np.float64))
-    return dict(zip(names, found, strict=True))
+        features.append(absent.astype(np.float64))
+    return dict(zip(names, features, strict=True))
 
 
-def with_means(columns: Sequence[ColumnSchema], table: Table) -> tuple[ColumnSchema, ...]:
-    """Columns that remember the means of these rows, and whether values miss in them."""
+def with_means(columns: Sequence[ColumnSchema], table: FeatureTable) -> tuple[ColumnSchema, ...]:
+    """Columns with the means of these rows, and whether values are missing in them."""
     learned = []
     for column in columns:
         values = table.values[column.name]
@@ -102,53 +102,55 @@ def with_means(columns: Sequence[ColumnSchema], table: Table) -> tuple[ColumnSch
 
 
 def find_column(given: Any, name: str, option: str) -> str:
-    """The name of a column that an option gives."""
+    """Name of a column that an option gives; ValueError if there is none."""
     if name in given.names:
         return name
     close = difflib.get_close_matches(name, given.names, 3)
     by_case = [one for one in given.names if one.lower() == name.lower()]
     meant = by_case or close
     there = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"its columns are {_with_last(given.names)}"
-    if isinstance(given, Given) and any(name in given.table.column(name).unique().to_pylist() for name in given.names):
+    if isinstance(given, RawTable) and any(
+        name in given.table.column(name).unique().to_pylist() for name in given.names
+    ):
         there += ". Its first line may be a row: then say --no-header"
     raise ValueError(f"{option} {name!r}: {given.name} has no such column; {there}")
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The columns of a fit, with their values, and what is left out and why."""
+class ChosenColumns:
+    """Columns of a fit with their values, and the reasons for those that are left out."""
 
-    table: Table
+    table: FeatureTable
     left_out: Mapping[str, str]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What decides whether a column can help: of all rows."""
+class ColumnSummary:
+    """Facts about a column over all rows, by which it is used or left out."""
 
     kind: str
     n_rows: int
     n_present: int
     texts: Mapping[str, int]
-    """Of categories: in how many rows each is."""
+    """Category -> number of rows."""
     same: bool = False
-    """Whether the values that are there are all the same."""
+    """True if all values that are present are the same."""
     numbers_rows: bool = False
-    """Whether they are 0, 1, 2, ... in the order of the rows."""
+    """True if the values are 0, 1, 2, ... in the order of the rows."""
     written: WrittenNumbers | None = None
-    """How they are written, where that is not as programs write numbers."""
+    """Format of numbers that programs do not write so."""
     rounded: bool = False
-    """Whether they are whole numbers with more digits than are kept."""
+    """True for integers with more digits than are kept."""
 
     @classmethod
-    def of_texts(cls, texts: Texts) -> Seen:
+    def of_texts(cls, texts: Texts) -> ColumnSummary:
         counts = texts.counts
-        found = {text: int(n) for text, n in zip(texts.values, counts.tolist(), strict=True) if n}
-        return cls("category", len(texts.places), int(counts.sum()), found)
+        n_rows = {text: int(n) for text, n in zip(texts.values, counts.tolist(), strict=True) if n}
+        return cls("category", len(texts.codes), int(counts.sum()), n_rows)
 
     @classmethod
-    def of_numbers(cls, kind: Kind, values: FloatArray) -> Seen:
+    def of_numbers(cls, kind: InferredKind, values: FloatArray) -> ColumnSummary:
         there = values[~np.isnan(values)]
         return cls(
             kind.name,
@@ -161,32 +163,34 @@ class Seen:
         )
 
 
-def choose_columns(given: Given, names: Sequence[str], categorical: Collection[str], missing: Sequence[str]) -> Choice:
-    """Takes each column for what it holds, and leaves out those that cannot help."""
-    seen: dict[str, Seen] = {}
-    found: dict[str, Any] = {}
+def choose_columns(
+    given: RawTable, names: Sequence[str], categorical: Collection[str], missing: Sequence[str]
+) -> ChosenColumns:
+    """Decide on the kind of each column, and leave out those that cannot help."""
+    seen: dict[str, ColumnSummary] = {}
+    content: dict[str, Any] = {}
     for name in names:
         cells = cells_of(given, name, missing)
-        kind = Kind("category") if name in categorical else kind_of(cells)
+        kind = InferredKind("category") if name in categorical else kind_of(cells)
         if kind.name == "category":
-            found[name] = as_texts(cells)
-            seen[name] = Seen.of_texts(found[name])
+            content[name] = as_texts(cells)
+            seen[name] = ColumnSummary.of_texts(content[name])
         else:
-            found[name] = numbers_of(cells, kind.name, kind.number_format)
-            seen[name] = replace(Seen.of_numbers(kind, found[name]), rounded=loses_digits(cells))
+            content[name] = numbers_of(cells, kind.name, kind.number_format)
+            seen[name] = replace(ColumnSummary.of_numbers(kind, content[name]), rounded=loses_digits(cells))
     columns, left_out, notes = decide_columns(given.name, seen, categorical)
-    return Choice(table_of(columns, found), left_out, notes)
+    return ChosenColumns(table_of(columns, content), left_out, notes)
 
 
 def decide_columns(
-    where: str, seen: Mapping[str, Seen], categorical: Collection[str]
+    where: str, seen: Mapping[str, ColumnSummary], categorical: Collection[str]
 ) -> tuple[tuple[ColumnSchema, ...], dict[str, str], tuple[str, ...]]:
-    """The columns that can help, why others are left out, and what is to be said."""
+    """Columns that can help, reasons for those that are left out, and notes."""
     columns: list[ColumnSchema] = []
     left_out: dict[str, str] = {}
     notes: list[str] = []
-    for place, (name, one) in enumerate(seen.items()):
-        useless = _useless(name, one, wanted=name in categorical, first=place == 0)
+    for index, (name, one) in enumerate(seen.items()):
+        useless = _useless(name, one, wanted=name in categorical, first=index == 0)
         if useless is not None:
             left_out[name] = useless
         elif one.kind == "category":
@@ -211,8 +215,8 @@ def decide_columns(
     return tuple(columns), left_out, tuple(notes)
 
 
-def cells_of(given: Given, name: str, missing: Sequence[str]) -> Cells:
-    """A column of a table that was read."""
+def cells_of(given: RawTable, name: str, missing: Sequence[str]) -> Cells:
+    """Cells of a column of a table."""
     column, spelled = given.table.column(name), given.as_text
     if holds_long_integers(column):
         column, spelled = column.cast("string"), True
@@ -220,10 +224,10 @@ def cells_of(given: Given, name: str, missing: Sequence[str]) -> Cells:
 
 
 def numbers_of(cells: Cells, kind: str, number_format: NumberFormat | None) -> FloatArray:
-    """A column of this kind, as `kind_of` has seen it."""
-    found = _READERS[kind](cells) if number_format is None else as_numbers(cells, number_format)
-    assert found is not None  # what `kind_of` has seen
-    return found
+    """Values of a column of a kind that `kind_of` has returned."""
+    values = _READERS[kind](cells) if number_format is None else as_numbers(cells, number_format)
+    assert values is not None  # by `kind_of`
+    return values
 
 
 _READERS = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}
@@ -243,22 +247,23 @@ def _how_written(name: str, written: WrittenNumbers) -> str:
     return f"{said}. --categorical {name!r} takes it as text"
 
 
-def table_of(columns: tuple[ColumnSchema, ...], found: Mapping[str, Any]) -> Table:
-    """A table of these columns, from numbers and, of categories, texts."""
+def table_of(columns: tuple[ColumnSchema, ...], content: Mapping[str, Any]) -> FeatureTable:
+    """Table of these columns, from numbers and, for categories, texts."""
     values, others = {}, {}
     for column in columns:
-        values[column.name] = found[column.name]
+        values[column.name] = content[column.name]
         if column.kind == "category":
-            texts = found[column.name]
-            place = {value: index for index, value in enumerate(column.categories)}
-            others[column.name] = tuple(text for text in texts.values if text not in place)
-            place |= {text: -2 - index for index, text in enumerate(others[column.name])}
-            values[column.name] = np.array([*(place[text] for text in texts.values), -1], dtype=np.int64)[texts.places]
-    return Table(columns, values, others)
+            texts = content[column.name]
+            code_of = {value: k for k, value in enumerate(column.categories)}
+            others[column.name] = tuple(text for text in texts.values if text not in code_of)
+            code_of |= {text: -2 - k for k, text in enumerate(others[column.name])}
+            codes = np.array([*(code_of[text] for text in texts.values), -1], dtype=np.int64)
+            values[column.name] = codes[texts.codes]
+    return FeatureTable(columns, values, others)
 
 
 def _category(name: str, texts: Mapping[str, int]) -> tuple[ColumnSchema, list[str]]:
-    """At most 255 texts are told apart: the most frequent ones, of equally frequent ones the first."""
+    """Category column of the 255 most frequent texts, of equally frequent ones the first, and notes."""
     frequent = sorted(sorted(texts, key=lambda text: (-texts[text], text))[:MOST_CATEGORIES])
     said = []
     if len(texts) > MOST_CATEGORIES:
@@ -269,7 +274,7 @@ def _category(name: str, texts: Mapping[str, int]) -> tuple[ColumnSchema, list[s
     return ColumnSchema(name, "category", tuple(frequent)), said
 
 
-def _useless(name: str, seen: Seen, *, wanted: bool, first: bool) -> str | None:
+def _useless(name: str, seen: ColumnSummary, *, wanted: bool, first: bool) -> str | None:
     if not seen.n_present:
         return "has no value in any row"
     if seen.kind == "category":
@@ -281,14 +286,14 @@ def _useless(name: str, seen: Seen, *, wanted: bool, first: bool) -> str | None:
     if seen.same and seen.n_present == seen.n_rows:
         rounded = " once whole numbers beyond 2^53 are rounded (--categorical takes them as names)"
         return f"has the same value in every row{rounded * seen.rounded}"
-    # what data frames write in front of their rows, without a name
+    # the index of a data frame, which is written without a name
     if first and name == "column_1" and seen.numbers_rows:
         return "has no name of its own and numbers the rows"
     return None
 
 
-def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
-    """The columns of a model in another table, by their names, and notes about what was found there."""
+def match_columns(given: RawTable, schema: Schema) -> tuple[FeatureTable, list[str]]:
+    """Columns of a model in another table, by name, and notes about its content."""
     used, there = set(schema.names), set(given.names)
     absent = [name for name in schema.names if name not in there]
     if absent:
@@ -299,15 +304,15 @@ def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
             f"{listed(others) or 'no others'}. Columns are found by their names, in any order: rename or add them"
             f"{'; --names a,b,... names those of CSV without a line of names' if 'column_1' in others else ''}"
         )
-    notes, found = [], {}
+    notes, content = [], {}
     for column in schema.columns:
-        found[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
+        content[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
         notes += said
     known = {*used, *schema.left_out, schema.target}
     extra = [name for name in given.names if name not in known]
     if extra:
         notes.append(f"{given.name} has columns that the model does not know, and are not used: {listed(extra)}")
-    return table_of(schema.columns, found), notes
+    return table_of(schema.columns, content), notes
 
 
 def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:
@@ -338,7 +343,7 @@ def _matched_format(
         return values, []
     n_rows = sum(n for _, n in others)
     said = (
-        f"{n_rows:,} of {len(texts.places):,} rows have no number in {column.name!r} that is written like those of the "
+        f"{n_rows:,} of {len(texts.codes):,} rows have no number in {column.name!r} that is written like those of the "
         f"fit ({listed([text for text, _ in others], 3)}); taken as missing"
     )
     return values, [said]
@@ -358,7 +363,7 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
         return texts, []
     said = (
         f"{column.name!r} has {'a text' if len(unseen) == 1 else f'{len(unseen):,} texts'} that the model does not "
-        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {len(texts.places):,} rows; taken as missing"
+        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {len(texts.codes):,} rows; taken as missing"
     )
     return texts, [said]
 
@@ -366,19 +371,19 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
 def _example(cells: Cells) -> str:
     if cells.form == "text" and cells.texts is not None:
         strange = [text for text in cells.texts.values if not is_number(text)] or list(cells.texts.values)
-        place = cells.texts.values.index(strange[0])
-        row = int(np.flatnonzero(cells.texts.places == place)[0]) + 1
+        index = cells.texts.values.index(strange[0])
+        row = int(np.flatnonzero(cells.texts.codes == index)[0]) + 1
         return f"{strange[0]!r} (row {row})"
     return {"number": "numbers", "boolean": "true and false", "date": "dates"}.get(cells.form, "nothing")
 
 
 def _with_last(names: Sequence[str], most: int = 10) -> str:
-    """Some of the first, and the last one, which is often the target."""
+    """First names and the last one, which is often the target."""
     if len(names) <= most:
         return listed(names, most)
     return f"{listed(names[: most - 1])}, ..., {names[-1]!r} ({len(names):,} in all)"
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
-    """The first of them, and how many more there are."""
+    """First names, and the number of others."""
     return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most:,} more" if len(names) > most else "")

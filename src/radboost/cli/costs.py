@@ -1,4 +1,4 @@
-"""What wrong answers cost, from the command line."""
+"""Cost matrices from the command line."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from radboost._typing import FloatArray
 
 
 def read_costs(given: str, classes: npt.NDArray[Any], task: str) -> FloatArray:
-    """A matrix in the order of the classes: a line for each true class, a number for each answer.
+    """Cost matrix of --cost; shape (n_classes, n_classes), entry (true class, predicted class), classes sorted.
 
-    Either written out, lines divided by ";" ("0,1;5,0"), in the order of the sorted classes; or a CSV file whose first
-    line and first column have the names of the classes.
+    `given` is the matrix written out, rows divided by ";" ("0,1;5,0"). Or it names a CSV file whose first row and first
+    column have the names of the classes.
     """
     if task != "classes":
         raise ValueError("--cost is for classes, and the target holds numbers; leave it out, or use --task classes")
     names = [str(label) for label in classes.tolist()]
     if _is_file(given):
         return _from_file(Path(given), names)
-    lines = [line.split(",") for line in given.split(";")]
-    if len(lines) != len(names) or any(len(line) != len(names) for line in lines):
+    rows = [row.split(",") for row in given.split(";")]
+    if len(rows) != len(names) or any(len(row) != len(names) for row in rows):
         raise ValueError(
             f"--cost {given!r} is no file, and no matrix of {len(names)} lines with {len(names)} numbers each, divided "
             f"by ';' and ',', for the classes {', '.join(names)}"
         )
-    return np.array([[_number(cell, given) for cell in line] for line in lines])
+    return np.array([[_number(cell, given) for cell in row] for row in rows])
 
 
 def _is_file(given: str) -> bool:

@@ -1,4 +1,4 @@
-"""What happens between the shell and a command: which one is called, and what its end means.
+"""Entry point of the command line: dispatch to a command, and its exit status.
 
 The commands are declared with typer (`radboost.cli.app`), which is loaded when one of them is called: help and the
 version need nothing but RadBoost itself.
@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 
 from radboost import __version__
-from radboost.cli.talking import visible
+from radboost.cli.console import visible
 
-# What the commands of `radboost.cli.app` are for.
+# Command of `radboost.cli.app` -> its help in the list of commands.
 COMMANDS = {
     "fit": "a model of a table: judged on rows held out, saved to a file",
     "predict": "the model's answers for the rows of a table",
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("radboost: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # nobody reads any more (`radboost --help | head`)
+        # the reader has closed the pipe (`radboost --help | head`)
         _let_go_of_stdout()
         return 0
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -101,12 +101,12 @@ def _one_line(error: BaseException) -> str:
 
 
 def _open_closed_streams() -> None:
-    """Python has None for a stream that was closed (`radboost >&-`)."""
+    """Open os.devnull for streams that were closed (`radboost >&-`): Python has None for them."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
 
 
 def _let_go_of_stdout() -> None:
-    """Ends without Python's complaint on closing it."""
+    """Redirect it to os.devnull, so that Python does not fail on closing it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Files that a command is to write: looked at before the work begins, and there whole or not at all."""
+"""Output files: checked before the work begins, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from radboost.model_file import replacing
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_new(option: str, path: Path, *, force: bool, inputs: Sequence[str | None] = ()) -> None:
-    """Refuses a file that could not be written, that is there already, or that is read by the same command."""
+    """Refuse a file that cannot be written, that exists already, or that is read by the same command."""
     check_output(option, path)
     for given in inputs:
         if given is not None and same_file(path, given):
@@ -25,7 +25,7 @@ def check_new(option: str, path: Path, *, force: bool, inputs: Sequence[str | No
 
 
 def same_file(one: Path, other: str | Path) -> bool:
-    """Whether two paths lead to one file, which may not be there yet."""
+    """True if two paths lead to one file, which need not exist."""
     try:
         return one.samefile(other)
     except OSError:
@@ -33,13 +33,13 @@ def same_file(one: Path, other: str | Path) -> bool:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Puts a file in its place in one step."""
+    """Write a file atomically."""
     with replacing(path) as file:
         file.write(content)
 
 
 def check_output(option: str, path: Path) -> None:
-    """Hours of fits are not to end in a file that cannot be written."""
+    """Refuse a file that cannot be written, before hours of fits."""
     try:
         wrong = _what_is_wrong_with(path)
     except OSError as error:

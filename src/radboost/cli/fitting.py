@@ -1,134 +1,134 @@
-"""The command `fit`: from a table to a model that was judged on rows held out."""
+"""Command `fit`: from a table to a saved model that was evaluated on held-out rows."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from radboost.cli.judging import Verdict, judge, pooled, subject_of, subject_of_fit
+from radboost.cli.console import Console
+from radboost.cli.evaluation import Evaluation, evaluate, pooled, subject_of, subject_of_fit
 from radboost.cli.leaks import warnings_of
 from radboost.cli.models import Plan, plan_fit, search_facts
 from radboost.cli.options import FitOptions, check_options
 from radboost.cli.reporting import title_of, write_report
-from radboost.cli.rows import Divided, InMemory, Source
-from radboost.cli.talking import Talk
+from radboost.cli.rows import InMemorySource, RowSource, RowSplit
 from radboost.model_file import Schema, save_model
 
 
-def run_fit(options: FitOptions, talk: Talk) -> int:
-    """Reads, judges, fits, saves; files are looked at before anything is computed."""
+def run_fit(options: FitOptions, console: Console) -> int:
+    """Read, fit, evaluate and save; files are checked before anything is computed."""
     check_options(options)
     if options.dask is None:
-        return _fit(InMemory(options, talk), options, talk)
+        return _fit(InMemorySource(options, console), options, console)
     from radboost.cli.cluster_rows import on_cluster  # Dask takes a while to load
 
-    with on_cluster(options, talk) as source:
-        return _fit(source, options, talk)
+    with on_cluster(options, console) as source:
+        return _fit(source, options, console)
 
 
-def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
-    plan = plan_fit(options, source, talk)
+@dataclass(frozen=True)
+class FitResult:
+    """Model to save, and its evaluation (None without test rows)."""
+
+    model: Any
+    schema: Schema
+    evaluation: Evaluation | None
+    fitted: Any
+    """Model, or search for its settings, that was evaluated."""
+    all_rows: bool
+    """True if the model was fitted to all rows."""
+
+
+def _fit(source: RowSource, options: FitOptions, console: Console) -> int:
+    plan = plan_fit(options, source, console)
     schema = replace(source.schema, form=plan.form)
-    talk.say(
+    console.say(
         f"{source.name}: {source.n_rows:,} rows; the target {schema.target!r} is taken as {schema.task}: "
         f"{source.reason}"
     )
-    rows = source.divide(talk)
-    talk.say(f"estimator: {plan.about}; {_kinds_of(schema)}")
+    rows = source.divide(console)
+    console.say(f"estimator: {plan.about}; {_kinds_of(schema)}")
     if rows.train is not None:
-        for text in warnings_of(rows.train, schema):
-            talk.note(text)
+        console.note(*warnings_of(rows.train, schema))
     if rows.folds:
-        final, final_schema, verdict = _cross_validated(source, plan, schema, rows, talk)
-        return _finish(source, options, plan, final, final_schema, verdict, final, rows, talk)
-    found, chosen, judged_schema = source.fit(plan, schema, talk)
-    judged = getattr(found, "best_estimator_", found)
-    judged.schema_ = judged_schema
-    judgement: Verdict | None = None
-    if rows.judged_on is not None and rows.train is not None:
-        facts = {"command": options.command, "data": source.name, "rows": source.n_rows, "judged on": rows.what}
-        subject = subject_of_fit(found, judged_schema, rows, facts)
-        judgement = judge(subject, subject.baselines, plan.measure)
-        _say(judgement, rows, talk)
-        if options.report is not None:
-            with talk.progress("report"), talk.warnings_as_notes():
-                write_report(subject, options.report, title_of(found, judged_schema))
-    final, final_schema = judged, judged_schema
-    if rows.holds_out and not options.keep_judged:
-        final, final_schema = source.fit_all(plan, chosen, schema, talk)
-    all_rows = final is not judged or not rows.holds_out
-    return _finish(source, options, plan, final, final_schema, judgement, found, rows, talk, all_rows=all_rows)
-
-
-def _cross_validated(source: Any, plan: Plan, schema: Schema, rows: Divided, talk: Talk) -> tuple[Any, Schema, Verdict]:
-    """A model of all rows, and the verdict on models that have each left out a fold."""
-    whole, parts = source.whole, []
-    for number, (learn, out) in enumerate(rows.folds, 1):
-        title = f"fold {number} of {len(rows.folds)}"
-        train, part = whole.take(learn), whole.take(out)
-        model, _, learned = source.fit_part(plan, schema, train, title, talk)
-        parts.append((subject_of(model, learned, part, train), out[np.argsort(part.keys(), kind="stable")]))
-    final, final_schema = source.fit_all(plan, plan.estimator, schema, talk)
-    places = np.empty(len(whole.y), dtype=np.int64)
-    places[np.argsort(whole.keys(), kind="stable")] = np.arange(len(whole.y))
-    subject, found = pooled(
-        subject_of(final, final_schema, whole), [(subject, places[taken]) for subject, taken in parts]
-    )
-    verdict = judge(subject, found, plan.measure)
-    _say(verdict, rows, talk)
-    return final, final_schema, verdict
-
-
-def _finish(
-    source: Source,
-    options: FitOptions,
-    plan: Plan,
-    final: Any,
-    schema: Schema,
-    verdict: Verdict | None,
-    found: Any,
-    rows: Divided,
-    talk: Talk,
-    *,
-    all_rows: bool = True,
-) -> int:
-    final.schema_ = replace(schema, facts=_facts(options, source, verdict, rows.what, all_rows=all_rows))
-    save_model(final, options.out)
-    talk.say(f"model: {options.out} ({_fitted_to(not all_rows, verdict)})")
+        result = _cross_validated(source, plan, schema, rows, console)
+    else:
+        result = _evaluated_once(source, options, plan, schema, rows, console)
+    result.model.schema_ = replace(result.schema, facts=_facts(options, source, rows, result))
+    save_model(result.model, options.out)
+    console.say(f"model: {options.out} ({_fitted_to(result)})")
     if options.report is not None:
-        talk.say(f"report: {options.report}")
-    document = _document(options, plan, source, verdict, rows.what, final)
-    talk.finish({**document, "search": None if plan.search is None else search_facts(found)})
+        console.say(f"report: {options.report}")
+    document = _document(options, plan, source, rows, result)
+    console.finish({**document, "search": None if plan.search is None else search_facts(result.fitted)})
     return 0
 
 
-def _say(verdict: Verdict, rows: Divided, talk: Talk) -> None:
-    for line in verdict.lines(rows.what):
-        talk.result(line)
+def _evaluated_once(
+    source: RowSource, options: FitOptions, plan: Plan, schema: Schema, rows: RowSplit, console: Console
+) -> FitResult:
+    """Model of the training rows, evaluated on the test rows; fitted again to all rows if some were held out."""
+    fitted, chosen, train_schema = source.fit(plan, schema, console)
+    model = getattr(fitted, "best_estimator_", fitted)
+    model.schema_ = train_schema
+    evaluation: Evaluation | None = None
+    if rows.test_rows is not None and rows.train is not None:
+        facts = {"command": options.command, "data": source.name, "rows": source.n_rows, "judged on": rows.what}
+        subject = subject_of_fit(fitted, train_schema, rows, facts)
+        evaluation = evaluate(subject, subject.baselines, plan.measure)
+        console.result(*evaluation.lines(rows.what))
+        if options.report is not None:
+            with console.progress("report"), console.warnings_as_notes():
+                write_report(subject, options.report, title_of(fitted, train_schema))
+    if rows.holds_out and not options.keep_judged:
+        model, schema = source.fit_all(plan, chosen, schema, console)
+        return FitResult(model, schema, evaluation, fitted, all_rows=True)
+    return FitResult(model, train_schema, evaluation, fitted, all_rows=not rows.holds_out)
 
 
-def _facts(
-    options: FitOptions, source: Source, verdict: Verdict | None, what: str, *, all_rows: bool
-) -> dict[str, Any]:
+def _cross_validated(source: Any, plan: Plan, schema: Schema, rows: RowSplit, console: Console) -> FitResult:
+    """Model of all rows, and the evaluation of models that have each left out a fold."""
+    whole, parts = source.whole, []
+    for number, (learn, out) in enumerate(rows.folds, 1):
+        title = f"fold {number} of {len(rows.folds)}"
+        train, test = whole.take(learn), whole.take(out)
+        model, _, learned = source.fit_part(plan, schema, train, title, console)
+        parts.append((subject_of(model, learned, test, train), out[np.argsort(test.keys(), kind="stable")]))
+    final, final_schema = source.fit_all(plan, plan.estimator, schema, console)
+    ranks = np.empty(len(whole.y), dtype=np.int64)
+    ranks[np.argsort(whole.keys(), kind="stable")] = np.arange(len(whole.y))
+    subject, baselines = pooled(
+        subject_of(final, final_schema, whole), [(subject, ranks[taken]) for subject, taken in parts]
+    )
+    evaluation = evaluate(subject, baselines, plan.measure)
+    console.result(*evaluation.lines(rows.what))
+    return FitResult(final, final_schema, evaluation, final, all_rows=True)
+
+
+def _facts(options: FitOptions, source: RowSource, rows: RowSplit, result: FitResult) -> dict[str, Any]:
+    """Facts that the model file keeps."""
+    evaluation = result.evaluation
     facts: dict[str, Any] = {
         "command": options.command,
         "data": options.title,
         "rows": source.n_rows,
         "rows_hash": source.rows_hash(),
-        "fitted_to": "all rows" if all_rows else "the rows that were not held out",
-        "verdict": None if verdict is None else verdict.text(what),
+        "fitted_to": "all rows" if result.all_rows else "the rows that were not held out",
+        "verdict": None if evaluation is None else evaluation.text(rows.what),
     }
-    if verdict is not None:
-        facts |= {"baseline": verdict.baseline, "measure": verdict.measure, "score": verdict.score}
+    if evaluation is not None:
+        facts |= {"baseline": evaluation.baseline, "measure": evaluation.measure, "score": evaluation.score}
     return facts
 
 
-def _fitted_to(judged: bool, verdict: Verdict | None) -> str:
-    if judged:
+def _fitted_to(result: FitResult) -> str:
+    if not result.all_rows:
         return "the model that was judged; --keep-judged"
-    return "fitted to all rows" + ("" if verdict is None else ", with the settings of the one that was judged")
+    return "fitted to all rows" + (
+        "" if result.evaluation is None else ", with the settings of the one that was judged"
+    )
 
 
 def _kinds_of(schema: Schema) -> str:
@@ -140,15 +140,14 @@ def _kinds_of(schema: Schema) -> str:
         "date": ["date"],
         "boolean": ["true or false"] * 2,
     }
-    found = {kind: sum(column.kind == kind for column in schema.columns) for kind in nouns}
-    kinds = ", ".join(count(n, *nouns[kind]) for kind, n in found.items() if n)
+    counts = {kind: sum(column.kind == kind for column in schema.columns) for kind in nouns}
+    kinds = ", ".join(count(n, *nouns[kind]) for kind, n in counts.items() if n)
     return f"{count(len(schema.columns), 'column')} ({kinds})"
 
 
-def _document(
-    options: FitOptions, plan: Plan, source: Source, verdict: Verdict | None, what: str, model: Any
-) -> dict[str, Any]:
-    schema = source.schema
+def _document(options: FitOptions, plan: Plan, source: RowSource, rows: RowSplit, result: FitResult) -> dict[str, Any]:
+    """Result of the command for JSON, without the search."""
+    schema, evaluation = source.schema, result.evaluation
     return {
         "command": "fit",
         "data": options.title,
@@ -156,14 +155,14 @@ def _document(
         "target": schema.target,
         "task": schema.task,
         "reason": source.reason,
-        "classes": getattr(model, "classes_", np.zeros(0)).tolist(),
+        "classes": getattr(result.model, "classes_", np.zeros(0)).tolist(),
         "columns": {column.name: column.kind for column in schema.columns},
         "left_out": list(schema.left_out),
-        "estimator": type(model).__name__,
+        "estimator": type(result.model).__name__,
         "seconds_of_search": plan.seconds,
-        "judged_on": what or None,
-        "verdict": None if verdict is None else verdict.as_document(),
-        "fitted_to": model.schema_.facts["fitted_to"],
+        "judged_on": rows.what or None,
+        "verdict": None if evaluation is None else evaluation.as_document(),
+        "fitted_to": result.model.schema_.facts["fitted_to"],
         "model": str(options.out),
         "report": None if options.report is None else str(options.report),
     }

@@ -1,18 +1,18 @@
-"""Columns that give the target away or only name the rows, told before a fit."""
+"""Warnings before a fit: columns that give the target away, or only name the rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from radboost.cli.rows import Part
+from radboost.cli.rows import LabeledRows
 from radboost.cli.splitting import row_hashes
 from radboost.model_file import Schema
 
 MOST_ROWS, MOST_COLUMNS = 10_000, 1000
 
 
-def warnings_of(part: Part, schema: Schema) -> list[str]:
-    """As the report has them, of the rows to learn from."""
+def warnings_of(part: LabeledRows, schema: Schema) -> list[str]:
+    """Warnings of the report, for the training rows."""
     from radboost.report.leaks import (  # which takes a while to load
         FEWEST_ROWS,
         Suspicion,
@@ -29,7 +29,7 @@ def warnings_of(part: Part, schema: Schema) -> list[str]:
     classes = schema.task == "classes"
     target = TargetValues.of_classes(np.unique(part.y, return_inverse=True)[1][rows]) if classes else None
     target = target or TargetValues.of_numbers(part.y[rows])
-    found = []
+    suspicions = []
     for column in part.table.columns[:MOST_COLUMNS]:
         is_text, values = column.kind == "category", np.asarray(part.table.values[column.name], dtype=np.float64)
         values = np.where(values < 0, np.nan, values) if is_text else values
@@ -37,5 +37,5 @@ def warnings_of(part: Part, schema: Schema) -> list[str]:
         gaps = target.decided_by_gaps(np.isnan(values[rows]), halves)
         known = values[~np.isnan(values)]
         named = column.kind == "number" and is_id(column.name, known, len(np.unique(known)), is_text=False)
-        found.append(Suspicion(column.name, alone, threshold, gaps, named))
-    return [one.text for one in findings(found)]
+        suspicions.append(Suspicion(column.name, alone, threshold, gaps, named))
+    return [one.text for one in findings(suspicions)]

@@ -1,4 +1,4 @@
-"""Which estimator fits a table, and its fits with what a command shows meanwhile."""
+"""Estimators for a table: the choice, its settings, and fits with progress."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sklearn.base import clone
 import radboost
 from radboost._names import ours_for
 from radboost._typing import FloatArray
+from radboost.cli.console import Console
 from radboost.cli.costs import read_costs
-from radboost.cli.judging import known_metric
+from radboost.cli.evaluation import known_metric
 from radboost.cli.options import FitOptions
-from radboost.cli.talking import Talk
 from radboost.trees import TreeOptions
 from radboost.tuning.results import differing
 
 if TYPE_CHECKING:
-    from radboost.cli.rows import Source
+    from radboost.cli.rows import RowSource
 
 ESTIMATORS = ("auto", "deepboost", "softmax", "rgb", "sparse")
 SECONDS = {"quick": 60.0, "thorough": 600.0}
@@ -39,29 +39,29 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Plan:
-    """An estimator with its settings, and whether and how long they are searched for."""
+    """Estimator with its settings, and the search for settings."""
 
     name: str
     form: str
-    """What it sees: "table", or "numbers" alone."""
+    """Input of the estimator: "table", or "numbers" alone."""
     estimator: Any
     search: Any
     seconds: float | None
     measure: str | None = None
-    """Of the verdict, by --metric."""
+    """Headline measure of the evaluation, by --metric."""
     scorer: str | None = None
-    """Of searches and of early stopping; of scikit-learn's names."""
+    """Name of a scorer of scikit-learn, for searches and early stopping."""
 
     @property
     def about(self) -> str:
-        """In a few words."""
+        """Name of the estimator, and the time of the search."""
         if self.seconds is not None:
             return f"{self.name}, settings searched for about {self.seconds:g} seconds"
         return self.name
 
 
-def plan_fit(options: FitOptions, source: Source, talk: Talk) -> Plan:
-    """The estimator that is wanted, of those that fit the task, with its settings."""
+def plan_fit(options: FitOptions, source: RowSource, console: Console) -> Plan:
+    """Estimator for the task with its settings, by the options."""
     task, classes = source.schema.task, source.classes() if source.schema.task == "classes" else None
     cost = None if options.cost is None else read_costs(options.cost, source.classes(), task)
     wanted, tune = options.estimator, options.tune
@@ -92,7 +92,7 @@ def plan_fit(options: FitOptions, source: Source, talk: Talk) -> Plan:
         raise ValueError("--metric cannot stop a fit on a cluster; leave out --dask, --metric, or early_stopping")
     form = "numbers" if wanted == "sparse" else "table"
     if wanted == "sparse" and tune is not None:
-        talk.note("sparse models always choose their penalty by cross-validation, so that --tune changes nothing")
+        console.note("sparse models always choose their penalty by cross-validation, so that --tune changes nothing")
         tune = None
     if tune is None:
         return Plan(name, form, estimator, None, None, measure, scorer)
@@ -104,7 +104,7 @@ def plan_fit(options: FitOptions, source: Source, talk: Talk) -> Plan:
 
 
 def set_parameter(estimator: Any, given: str) -> None:
-    """What --set says: a parameter, or an option of its trees, and a value as in JSON; other words are texts."""
+    """Apply --set NAME=VALUE: a parameter or a tree option; the value is JSON, or else text."""
     name, sign, text = (part.strip() for part in given.partition("="))
     known = estimator.get_params(deep=False)
     if not sign or not name:
@@ -133,16 +133,16 @@ def read_class_weight(given: str, classes: npt.NDArray[Any] | None) -> Any:
         return given
     try:
         pairs = json.loads(given).items() if given.lstrip().startswith("{") else _pairs(given)
-        found = {str(name): float(weight) for name, weight in pairs}
+        weights = {str(name): float(weight) for name, weight in pairs}
     except (ValueError, TypeError) as error:
         raise ValueError(f"--class-weight {given!r}: give balanced, or CLASS=WEIGHT,CLASS=WEIGHT") from error
     by_text = {str(label): label for label in classes.tolist()}
-    for name, weight in found.items():
+    for name, weight in weights.items():
         if name not in by_text:
             raise ValueError(f"--class-weight: {name!r} is none of the classes {', '.join(by_text)}")
         if not 0.0 <= weight < float("inf"):
             raise ValueError(f"--class-weight: {name} has the weight {weight:g}; give one that is not negative")
-    return {by_text[name]: weight for name, weight in found.items()}
+    return {by_text[name]: weight for name, weight in weights.items()}
 
 
 def _pairs(given: str) -> list[list[str]]:
@@ -154,7 +154,7 @@ def _stops_early(estimator: Any) -> bool:
 
 
 def scorer_of(name: str, y: npt.NDArray[Any]) -> Any:
-    """A scorer of scikit-learn: of two classes for the rare one, of more for the mean over the classes."""
+    """Scorer of scikit-learn: with two classes for the rare one, with more for the mean over the classes."""
     labels, counts = np.unique(y, return_counts=True)
     two = len(labels) == 2
     if name in ("precision", "recall", "f1"):
@@ -168,24 +168,24 @@ def scorer_of(name: str, y: npt.NDArray[Any]) -> Any:
 
 
 def fit_and_choose(
-    plan: Plan, X: Any, y: npt.NDArray[Any], weights: FloatArray | None, title: str, talk: Talk
+    plan: Plan, X: Any, y: npt.NDArray[Any], weights: FloatArray | None, title: str, console: Console
 ) -> tuple[Any, Any]:
-    """A fitted model, or the fitted search for one; and the estimator with the settings that it was fitted with."""
+    """Fitted model or search, and the unfitted estimator with the chosen settings."""
     if plan.search is None:
-        return fit_once(plan.estimator, X, y, weights, title, talk, plan.scorer), plan.estimator
+        return fit_once(plan.estimator, X, y, weights, title, console, plan.scorer), plan.estimator
     began = time.monotonic()
-    with talk.progress(f"{title}, about {plan.seconds:g} seconds"), talk.warnings_as_notes():
+    with console.progress(f"{title}, about {plan.seconds:g} seconds"), console.warnings_as_notes():
         search = clone(plan.search)
         if plan.scorer is not None:
             search.set_params(scoring=scorer_of(plan.scorer, y))
         search.fit(X, y, weights)
     if search.n_splits_:  # otherwise nothing was compared, and a note says so
-        talk.say(_found(search, time.monotonic() - began))
+        console.say(_search_text(search, time.monotonic() - began))
     return search, clone(search.best_estimator_)
 
 
 def search_facts(search: Any) -> dict[str, Any]:
-    """The same for programs."""
+    """Facts about a search, for JSON."""
     return {
         "settings": len(search.cv_results_["params"]),
         "splits": search.n_splits_,
@@ -194,8 +194,8 @@ def search_facts(search: Any) -> dict[str, Any]:
     }
 
 
-def _found(search: Any, seconds: float) -> str:
-    """What a search without a list of settings did; the default setting is the first that it tries."""
+def _search_text(search: Any, seconds: float) -> str:
+    """Line about a search; its first setting is the default one."""
     results, best = search.cv_results_, search.best_index_
     tried = f"search: {len(results['params'])} settings compared by cross-validation in {seconds:.0f} seconds"
     if best == 0:
@@ -210,18 +210,18 @@ def fit_once(
     y: npt.NDArray[Any],
     weights: FloatArray | None,
     title: str,
-    talk: Talk,
+    console: Console,
     scorer: str | None = None,
 ) -> Any:
-    """A fitted copy of an estimator; early stopping goes by the scorer, where there is one."""
+    """Fitted copy of an estimator; early stopping uses the scorer, if there is one."""
     model = clone(estimator)
     asked = {} if scorer is None or not _stops_early(model) else {"eval_metric": scorer_of(scorer, y)}
-    with talk.progress(title), talk.warnings_as_notes():
+    with console.progress(title), console.warnings_as_notes():
         return model.fit(X, y, weights, **asked)
 
 
 def probabilities_of(model: Any, X: Any) -> FloatArray | None:
-    """What a classifier has of them; None for a regressor, or where its loss has none."""
+    """Probabilities of the classes, shape (n_rows, n_classes); None for a regressor."""
     if not hasattr(model, "predict_proba"):
         return None
     return np.asarray(model.predict_proba(X), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What `radboost fit` was called with."""
+"""Options of `radboost fit`, and their checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from radboost.cli.reporting import check_report
 
 @dataclass(frozen=True)
 class FitOptions:
-    """The files, and the options."""
+    """Arguments of `radboost fit`, named as on the command line."""
 
     data: tuple[str, ...]
     target: str
@@ -44,13 +44,13 @@ class FitOptions:
 
     @property
     def title(self) -> str:
-        """The files in a few words."""
+        """Name of the first file, and the number of others."""
         more = len(self.data) - 1
         return self.data[0] + (f" and {more} more {'file' if more == 1 else 'files'}" if more else "")
 
 
 def check_options(options: FitOptions) -> None:
-    """Looks at everything that can be wrong before a file is read."""
+    """Refuse all that can be refused before a file is read."""
     inputs = (*options.data, options.test, options.cost)
     check_new("--out", options.out, force=options.force, inputs=inputs)
     if options.report is not None:
@@ -95,7 +95,7 @@ def _check_folds(options: FitOptions, n_folds: int) -> None:
 
 
 def _check_for_cluster(options: FitOptions) -> None:
-    """Refuses what only a table in memory can have."""
+    """Refuse options that need a table in memory."""
     if options.tune is not None:
         raise ValueError("--tune needs rows in memory; leave out --dask, or --tune")
     for option, given in {"--group": options.group, "--time": options.time, "--folds": options.folds}.items():

@@ -32,9 +32,9 @@ SEPARATORS = (",", ";", "\t", "|")
 STDIN = "-"
 _LARGEST_BLOCK = 2**30
 _SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
-_DEEPEST_JSON = 64
-# The longer ones first: a mark of UTF-32 begins with one of UTF-16.
-_MARKS = {
+_MAX_NESTING = 64
+# Byte order marks, the longer ones first: a mark of UTF-32 begins with one of UTF-16.
+_BYTE_ORDER_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -46,7 +46,7 @@ _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are read; None is found out by looking at them."""
+    """Options for reading files; None: detected from the content."""
 
     format: str | None = None
     separator: str | None = None
@@ -56,14 +56,14 @@ class ReadOptions:
 
 
 @dataclass(frozen=True)
-class Given:
-    """A table as it stands in a file; columns of CSV are text."""
+class RawTable:
+    """Table as it is in a file; columns of CSV are text."""
 
     name: str
     table: Any
-    """Of pyarrow's, with names that are all different."""
+    """Table of pyarrow, with names that are all different."""
     as_text: bool
-    """Whether numbers are written as text, as in CSV."""
+    """True if numbers are written as text, as in CSV."""
     decimal_comma: bool
     remarks: tuple[str, ...]
 
@@ -76,8 +76,8 @@ class Given:
         return int(self.table.num_rows)
 
 
-def read_table(path: str, options: ReadOptions) -> Given:
-    """The table in a file, or on standard input where the path is "-"."""
+def read_table(path: str, options: ReadOptions) -> RawTable:
+    """Table in a file, or on standard input if the path is "-"."""
     name = "standard input" if path == STDIN else path
     kind = _format_of(path, options)
     data = _bytes_of(path, name)
@@ -94,8 +94,8 @@ def read_table(path: str, options: ReadOptions) -> Given:
     return given
 
 
-def read_tables(paths: Sequence[str], options: ReadOptions) -> Given:
-    """The table in one file, or in several that have the same columns, one below the other."""
+def read_tables(paths: Sequence[str], options: ReadOptions) -> RawTable:
+    """Table in one file, or in several that have the same columns, one below the other."""
     given = [read_table(path, options) for path in paths]
     first = given[0]
     if len(given) == 1:
@@ -109,18 +109,18 @@ def read_tables(paths: Sequence[str], options: ReadOptions) -> Given:
         _check_same_columns(first.name, tables[0].schema, other.name, table.schema)
     remarks = tuple(dict.fromkeys(remark for one in given for remark in one.remarks))
     together = pa.concat_tables([table.select(first.names) for table in tables])
-    return Given(first.name, together, first.as_text, first.decimal_comma, remarks)
+    return RawTable(first.name, together, first.as_text, first.decimal_comma, remarks)
 
 
 def _plain_table(table: Any) -> Any:
-    """Texts and categories in one of their forms."""
+    """Table whose texts and categories all have the type string."""
     import pyarrow as pa
 
-    for place, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         kind = pa.string() if pa.types.is_large_string(kind) else kind
         if kind != field.type:
-            table = table.set_column(place, field.name, table.column(place).cast(kind))
+            table = table.set_column(index, field.name, table.column(index).cast(kind))
     return table.replace_schema_metadata()
 
 
@@ -149,7 +149,7 @@ def _format_of(path: str, options: ReadOptions) -> str:
 
 
 def format_of_name(path: str, advice: str) -> str:
-    """What the end of a file's name says, compressed or not."""
+    """Format by the end of a file's name, compressed or not."""
     ending = Path(path.removesuffix(".gz")).suffix.lower()
     for kind, endings in ENDINGS.items():
         if ending in endings:
@@ -187,7 +187,7 @@ def _beside(file: Path) -> str:
     return f"; {file.with_name(close[0])} is there" if close else ""
 
 
-def _read_typed(data: bytes, name: str, kind: str) -> Given:
+def _read_typed(data: bytes, name: str, kind: str) -> RawTable:
     import pyarrow as pa
 
     if kind == "parquet":
@@ -203,23 +203,21 @@ def _read_typed(data: bytes, name: str, kind: str) -> Given:
         read = arrow_json.read_json
     try:
         table = read(_arrow_file(data))
-        # places of texts that are outside of the file would be looked up there
+        # offsets of texts may point outside of the file
         table.validate(full=True)
-        for place, field in enumerate(table.schema):
+        for index, field in enumerate(table.schema):
             if pa.types.is_string_view(field.type):  # of which pyarrow cannot take rows
-                table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+                table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
     except pa.ArrowException as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
     _refuse_twice(name, table.column_names)
-    return Given(name, table, as_text=False, decimal_comma=False, remarks=())
+    return RawTable(name, table, as_text=False, decimal_comma=False, remarks=())
 
 
 def _arrow_file(data: bytes) -> Any:
-    """A file for pyarrow in memory of its own.
-
-    Its threads may let go of the last part of a file after it was read, or after an error in it. With memory of
-    Python's they need Python for that, and end the process by a signal where it is just ending.
-    """
+    """File for pyarrow in memory that pyarrow owns."""
+    # Threads of pyarrow may release a file after it was read. For memory of Python they need Python, and end the
+    # process by a signal if it is about to exit.
     import pyarrow as pa
 
     memory = pa.allocate_buffer(len(data))
@@ -228,7 +226,7 @@ def _arrow_file(data: bytes) -> Any:
 
 
 def _check_json(data: bytes, name: str) -> None:
-    """Refuses what is not one object in a line (null ends pyarrow by a signal), and lists in lists without end."""
+    """Refuse rows that are no objects (null ends pyarrow by a signal), and deep nesting."""
     if data.lstrip().startswith(b"["):
         raise ValueError(f'{name} begins with a list; as JSON lines it has an object in each line, like {{"a": 1}}')
     for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
@@ -238,12 +236,12 @@ def _check_json(data: bytes, name: str) -> None:
                 f"{name}: line {number} begins with {begin[:20].decode(errors='replace').rstrip()!r}; JSON lines have "
                 'one object in each line, like {"a": 1}'
             )
-        if line.count(b"[") + line.count(b"{") > _DEEPEST_JSON:
+        if line.count(b"[") + line.count(b"{") > _MAX_NESTING:
             signs = np.frombuffer(_JSON_TEXT.sub(b"", line), dtype=np.uint8)
             steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
-            if steps.cumsum().max(initial=0) > _DEEPEST_JSON:
+            if steps.cumsum().max(initial=0) > _MAX_NESTING:
                 raise ValueError(
-                    f"{name}: line {number} has lists or objects inside of each other, more than {_DEEPEST_JSON} deep; "
+                    f"{name}: line {number} has lists or objects inside of each other, more than {_MAX_NESTING} deep; "
                     "a row is one object with numbers, texts, true and false"
                 )
 
@@ -253,12 +251,12 @@ def _read_arrow(source: Any) -> Any:
 
     try:
         return pa.ipc.open_file(source).read_all()
-    except pa.ArrowInvalid:  # a stream, which has no table of contents
+    except pa.ArrowInvalid:  # a stream has no footer
         source.seek(0)
         return pa.ipc.open_stream(source).read_all()
 
 
-def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given:
+def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> RawTable:
     data = _in_utf8(data, name)
     if b"\x00" in data:
         raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
@@ -279,12 +277,12 @@ def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given
         raise ValueError(f"--names gives {len(names)} names, and {name} has {table.num_columns} columns")
     _refuse_twice(name, names)
     table = table.rename_columns(names).slice(1 if has_header else 0)
-    return Given(name, table, as_text=True, decimal_comma=separator == ";", remarks=(*remarks, *more))
+    return RawTable(name, table, as_text=True, decimal_comma=separator == ";", remarks=(*remarks, *more))
 
 
 def _in_utf8(data: bytes, name: str) -> bytes:
-    """The text without the mark at its beginning, which says how it is encoded."""
-    for mark, encoding in _MARKS.items():
+    """Text in UTF-8, without a byte order mark."""
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             try:
                 return data.decode(encoding).encode()
@@ -308,26 +306,26 @@ def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:
 
 
 def _records(data: bytes, separator: str) -> list[list[str]]:
-    """The first lines, divided; what is cut off at the end of the sample is left out."""
+    """Fields of the first lines, without a line that the sample cuts off."""
     sample = data[: _sample_size(data)]
     text = sample.decode("utf-8", errors="replace")
-    found: list[list[str]] = []
+    records: list[list[str]] = []
     limit = csv.field_size_limit()
     try:
         csv.field_size_limit(max(limit, len(text)))
         for record in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
             if record:
-                found.append([cell.strip() for cell in record])
-            if len(found) > _SAMPLE_RECORDS:
+                records.append([cell.strip() for cell in record])
+            if len(records) > _SAMPLE_RECORDS:
                 break
     finally:
         csv.field_size_limit(limit)
-    whole = len(data) == len(sample) or len(found) > _SAMPLE_RECORDS
-    return found if whole or len(found) < 2 else found[:-1]
+    whole = len(data) == len(sample) or len(records) > _SAMPLE_RECORDS
+    return records if whole or len(records) < 2 else records[:-1]
 
 
 def _sample_size(data: bytes) -> int:
-    """The first lines are looked at whole, however long they are."""
+    """Bytes of the sample, which has the first lines whole."""
     end = 0
     for _ in range(_SAMPLE_LINES):
         end = data.find(b"\n", end) + 1
@@ -337,7 +335,7 @@ def _sample_size(data: bytes) -> int:
 
 
 def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
-    """Large where lines are divided into several fields, of one number."""
+    """Sort key of a separator: several fields, as many in each line."""
     if not records:
         return False, 0.0, 0
     width, often = Counter(map(len, records)).most_common(1)[0]
@@ -345,11 +343,11 @@ def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
 
 
 def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any, list[str]]:
-    """The columns as text; the first row is that of the names, if there are any."""
+    """Columns as text, whose first row has the names, if there are any, and remarks."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    types = {f"f{place}": pa.string() for place in range(n_columns)}
+    types = {f"f{index}": pa.string() for index in range(n_columns)}
 
     def read(data: bytes) -> Any:
         return arrow_csv.read_csv(
@@ -382,15 +380,15 @@ def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any
 
 
 def _has_header(records: list[list[str]]) -> bool:
-    """Whether the first line has the names of the columns: no number where the lines below have numbers."""
+    """True if the first line has names: no number in a column whose rows have numbers."""
     first, rest = records[0], records[1:]
     if [cell for cell in first if cell] in (
         list(map(str, range(len(first)))),
         list(map(str, range(1, len(first) + 1))),
     ):
         return len(first) > 1
-    for place, cell in enumerate(first):
-        below = [record[place] for record in rest if len(record) > place]
+    for index, cell in enumerate(first):
+        below = [record[index] for record in rest if len(record) > index]
         if _may_be_number(cell) and any(map(_may_be_number, below)):
             return False
     return True
@@ -409,8 +407,8 @@ def _names_of(records: list[list[str]], has_header: bool, options: ReadOptions) 
             "the first line holds numbers, so that it is taken as a row, and the columns are named column_1 to "
             f"column_{len(first)}; --header says that it has names, and --names a,b,... gives other ones"
         )
-        return [f"column_{place + 1}" for place in range(len(first))], [] if options.header is False else [said]
-    return [cell or f"column_{place + 1}" for place, cell in enumerate(unquoted(first))], []
+        return [f"column_{index + 1}" for index in range(len(first))], [] if options.header is False else [said]
+    return [cell or f"column_{index + 1}" for index, cell in enumerate(unquoted(first))], []
 
 
 def _refuse_twice(name: str, names: list[str]) -> None:

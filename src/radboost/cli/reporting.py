@@ -1,4 +1,4 @@
-"""The page about a model, from the command line."""
+"""Reports on models, from the command line."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 def check_report(path: Path, *, force: bool, inputs: Sequence[str | None], option: str = "--report") -> None:
-    """Refuses what could not be written, before the work begins."""
+    """Refuse a file that cannot be written, before the work begins."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{option} {path}: a report is a page; give a name that ends with .html")
     check_new(option, path, force=force, inputs=inputs)
 
 
 def write_report(subject: Subject, path: Path, title: str) -> None:
-    """Writes the page; whether an earlier one may go was asked before."""
+    """Write the page over any earlier one; `check_report` has refused where that is not allowed."""
     from radboost.report.build import assemble, put
 
     put(assemble(subject, title), path, overwrite=True)
 
 
 def title_of(model: Any, schema: Schema) -> str:
-    """What the page is called."""
+    """Title of the page."""
     return f"{schema.target} by {type(getattr(model, 'best_estimator_', model)).__name__}"

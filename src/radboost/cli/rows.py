@@ -1,4 +1,4 @@
-"""The rows of a fit that are in memory: read, divided, and learned from."""
+"""Rows of a fit in memory: read, split, and learned from."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import numpy.typing as npt
 from radboost._number_formats import MISSING_WORDS
 from radboost._typing import FloatArray
 from radboost.cli.cells import as_dates, as_numbers, as_texts
-from radboost.cli.columns import Table, cells_of, choose_columns, find_column, listed, match_columns, with_means
+from radboost.cli.columns import FeatureTable, cells_of, choose_columns, find_column, listed, match_columns, with_means
+from radboost.cli.console import Console
 from radboost.cli.models import Plan, fit_and_choose, fit_once
 from radboost.cli.options import FitOptions
-from radboost.cli.reading import Given, read_table, read_tables
+from radboost.cli.reading import RawTable, read_table, read_tables
 from radboost.cli.splitting import (
     Hashes,
     Rows,
@@ -28,7 +29,6 @@ from radboost.cli.splitting import (
     mixed,
     row_hashes,
 )
-from radboost.cli.talking import Talk
 from radboost.cli.targets import check_all_numbers, known_labels, present, read_target
 from radboost.model_file import Schema
 from radboost.rows.contents import cell_bits, joined
@@ -37,77 +37,76 @@ FEWEST_ROWS = 10
 
 
 @dataclass(frozen=True)
-class Part:
-    """Some rows with their targets and weights."""
+class LabeledRows:
+    """Rows with their targets and weights."""
 
-    table: Table
+    table: FeatureTable
     y: npt.NDArray[Any]
     weights: FloatArray | None
     numbers: npt.NDArray[np.int64]
-    """Where the rows stand in their table, counted from 1."""
+    """Numbers of the rows in their table, counted from 1."""
     units: Hashes | None = None
-    """Equal for rows that are one observation; None: for equal rows."""
+    """Hash of the observation that a row belongs to; None: equal rows are one observation."""
 
     def keys(self) -> Hashes:
-        """Equal for rows that are equal in all there is."""
+        """Hash of each row with its target and weight."""
         keys = joined(row_hashes(self.table), self.y)
         return keys if self.weights is None else mixed(keys ^ cell_bits(self.weights))
 
-    def in_order(self) -> Part:
-        """In an order that depends on the content of the rows alone."""
+    def in_order(self) -> LabeledRows:
+        """Same rows in an order that depends on their content alone."""
         return self.take(np.argsort(self.keys(), kind="stable"))
 
-    def take(self, rows: npt.NDArray[Any]) -> Part:
-        """Some of them."""
+    def take(self, rows: npt.NDArray[Any]) -> LabeledRows:
+        """Rows with these indices."""
         weights = None if self.weights is None else self.weights[rows]
         units = None if self.units is None else self.units[rows]
-        return Part(self.table.take(rows), self.y[rows], weights, self.numbers[rows], units)
+        return LabeledRows(self.table.take(rows), self.y[rows], weights, self.numbers[rows], units)
 
 
 @dataclass(frozen=True)
-class Divided:
-    """The rows to learn from, those to be judged on, and what these are called."""
+class RowSplit:
+    """Training rows, test rows, and what the test rows are called."""
 
-    train: Part | None
-    """Where rows are on a cluster, perhaps some of them; None where nothing is judged."""
-    judged_on: Part | None
+    train: LabeledRows | None
+    """With a cluster possibly a part of the training rows; None without an evaluation."""
+    test_rows: LabeledRows | None
     what: str
     holds_out: bool
-    copies: Part | None = None
-    """Held-out rows that are copies of rows to learn from."""
-    share_of_copies: float = 0.0
-    """Of all rows, those that have a copy."""
+    copies: LabeledRows | None = None
+    """Held-out rows that are copies of training rows."""
+    copied_fraction: float = 0.0
+    """Fraction of all rows that have a copy."""
     folds: tuple[tuple[Rows, Rows], ...] = ()
-    """Of a cross-validation: which rows each model learns from, and which ones it is judged on."""
+    """Training and test rows of each fold of a cross-validation."""
 
 
-class Source(Protocol):
-    """All rows of a fit, wherever they are."""
+class RowSource(Protocol):
+    """Rows of a fit, in memory or on a cluster."""
 
     name: str
     schema: Schema
     reason: str
-    """Why the target is what it is taken for."""
+    """Reason for the task."""
 
     @property
     def n_rows(self) -> int: ...
     def classes(self) -> npt.NDArray[Any]: ...
     def rows_hash(self) -> str: ...
-    def divide(self, talk: Talk) -> Divided: ...
-    def fit(self, plan: Plan, schema: Schema, talk: Talk) -> tuple[Any, Any, Schema]: ...
-    def fit_all(self, plan: Plan, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]: ...
+    def divide(self, console: Console) -> RowSplit: ...
+    def fit(self, plan: Plan, schema: Schema, console: Console) -> tuple[Any, Any, Schema]: ...
+    def fit_all(self, plan: Plan, chosen: Any, schema: Schema, console: Console) -> tuple[Any, Schema]: ...
 
 
-class InMemory:
-    """A table that was read."""
+class InMemorySource:
+    """Rows of tables that were read into memory."""
 
-    def __init__(self, options: FitOptions, talk: Talk) -> None:
+    def __init__(self, options: FitOptions, console: Console) -> None:
         given = read_tables(options.data, options.read)
-        for remark in given.remarks:
-            talk.note(remark)
+        console.note(*given.remarks)
         self._options = options
         self.name = options.title if len(options.data) > 1 else given.name
-        self.schema, self.whole, self.reason, self._times = _read_rows(given, options, talk)
+        self.schema, self.whole, self.reason, self._times = _read_rows(given, options, console)
         self._train = self.whole
 
     @property
@@ -115,74 +114,76 @@ class InMemory:
         return len(self.whole.y)
 
     def classes(self) -> npt.NDArray[Any]:
-        """The different targets, ascending."""
+        """Different targets, ascending."""
         return np.unique(self.whole.y)
 
     def rows_hash(self) -> str:
-        """What tells these rows from others."""
+        """Hash of all rows with their targets."""
         return fingerprint(row_hashes(self.whole.table), self.whole.y)
 
-    def divide(self, talk: Talk) -> Divided:
-        """Holds rows out, or reads others to be judged on."""
+    def divide(self, console: Console) -> RowSplit:
+        """Hold rows out, or read test rows from another file."""
         options, schema, whole = self._options, self.schema, self.whole
         if options.test is not None:
-            return Divided(whole, read_test(options, schema, talk), f"rows of {options.test}", False)
+            return RowSplit(whole, read_test(options, schema, console), f"rows of {options.test}", False)
         if options.holdout == 0.0:
-            talk.note(NOT_JUDGED)
-            return Divided(whole, None, "", False)
+            console.note(NOT_JUDGED)
+            return RowSplit(whole, None, "", False)
         hashes, stratify = row_hashes(whole.table), schema.task == "classes"
         if len(np.unique(hashes)) < 2:
             raise ValueError(NOTHING_TO_LEARN)
         units = hashes if whole.units is None else whole.units
         if options.folds is not None:
-            return self._in_folds(units, options.folds, stratify=stratify, talk=talk)
+            return self._in_folds(units, options.folds, stratify=stratify, console=console)
         if self._times is not None:
             learn, out = latest(self._times, options.holdout)
-            say_held_out(len(learn), len(out), 0, options, talk)
+            say_held_out(len(learn), len(out), 0, options, console)
             self._train = whole.take(learn)
-            return Divided(self._train, whole.take(out), f"latest {HELD_OUT}", True)
+            return RowSplit(self._train, whole.take(out), f"latest {HELD_OUT}", True)
         learn, out = hold_out(units, whole.y, options.holdout, options.seed, stratify=stratify)
         copies = learn[:0] if whole.units is not None else self._copies(hashes, learn)
         learn = np.setdiff1d(learn, copies, assume_unique=True)
-        say_held_out(len(learn), len(out), len(copies), options, talk)
+        say_held_out(len(learn), len(out), len(copies), options, console)
         self._train = whole.take(learn)
         if not len(copies):
-            return Divided(self._train, whole.take(out), HELD_OUT, True)
+            return RowSplit(self._train, whole.take(out), HELD_OUT, True)
         often = np.unique(hashes, return_inverse=True, return_counts=True)
-        share = float((often[2][often[1].reshape(-1)] > 1).mean())
-        return Divided(self._train, whole.take(out), HELD_OUT, True, whole.take(copies), share)
+        fraction = float((often[2][often[1].reshape(-1)] > 1).mean())
+        return RowSplit(self._train, whole.take(out), HELD_OUT, True, whole.take(copies), fraction)
 
     def _copies(self, hashes: Hashes, learn: Rows) -> Rows:
         options = self._options
         return copies_out(hashes, self.whole.keys(), learn, options.holdout, options.seed)
 
-    def _in_folds(self, units: Hashes, n_folds: int, *, stratify: bool, talk: Talk) -> Divided:
-        """Every row is judged by a model that has not seen it."""
+    def _in_folds(self, units: Hashes, n_folds: int, *, stratify: bool, console: Console) -> RowSplit:
+        """Folds of a cross-validation."""
         if len(np.unique(units)) < n_folds:
             raise ValueError(f"--folds is {n_folds}, and there are {len(np.unique(units))} different rows; give fewer")
         fold = folds_of(units, self.whole.y, n_folds, self._options.seed, stratify=stratify)
         parts = tuple((np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(n_folds))
-        talk.say(
+        console.say(
             f"cross-validation: {n_folds} folds, drawn by their content (seed {self._options.seed}); each row is "
             "judged by a model that has not seen it"
         )
-        return Divided(self.whole, self.whole, f"rows, in {n_folds} folds", True, folds=parts)
+        return RowSplit(self.whole, self.whole, f"rows, in {n_folds} folds", True, folds=parts)
 
-    def fit(self, plan: Plan, schema: Schema, talk: Talk) -> tuple[Any, Any, Schema]:
-        """A model of the rows that are not held out, or the search for one; its settings; and its columns."""
-        return self.fit_part(plan, schema, self._train, "fitting", talk)
+    def fit(self, plan: Plan, schema: Schema, console: Console) -> tuple[Any, Any, Schema]:
+        """Fitted model or search of the training rows, the unfitted estimator with its settings, and the schema."""
+        return self.fit_part(plan, schema, self._train, "fitting", console)
 
-    def fit_part(self, plan: Plan, schema: Schema, part: Part, title: str, talk: Talk) -> tuple[Any, Any, Schema]:
-        """The same of any rows."""
+    def fit_part(
+        self, plan: Plan, schema: Schema, part: LabeledRows, title: str, console: Console
+    ) -> tuple[Any, Any, Schema]:
+        """Fitted model or search of any rows, as for `fit`."""
         schema, X = _learned_columns(schema, part)
-        model, chosen = fit_and_choose(plan, X, part.y, part.weights, title, talk)
+        model, chosen = fit_and_choose(plan, X, part.y, part.weights, title, console)
         return model, chosen, schema
 
-    def fit_all(self, plan: Plan, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]:
-        """A model of all rows."""
+    def fit_all(self, plan: Plan, chosen: Any, schema: Schema, console: Console) -> tuple[Any, Schema]:
+        """Model of all rows, and its schema."""
         schema, X = _learned_columns(schema, self.whole)
         whole, title = self.whole, "fitting to all rows"
-        return fit_once(chosen, X, whole.y, whole.weights, title, talk, plan.scorer), schema
+        return fit_once(chosen, X, whole.y, whole.weights, title, console, plan.scorer), schema
 
 
 HELD_OUT = "rows held out"
@@ -190,8 +191,8 @@ NOT_JUDGED = "no rows are held out, so that nothing is said about how good the m
 NOTHING_TO_LEARN = "all rows have the same values in the columns of the model; there is nothing to learn from"
 
 
-def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions, talk: Talk) -> None:
-    """Of how many rows the verdict is."""
+def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions, console: Console) -> None:
+    """Say how many rows are held out, and how they were chosen."""
     from radboost.report.figures import count  # which takes a while to load
 
     if not n_out:
@@ -202,14 +203,14 @@ def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions,
     elif options.group is not None:
         how = f"whole groups of {options.group!r} (seed {options.seed})"
     copies = f", and {count(n_copies, 'copy', 'copies')} of rows that are learned from" if n_copies else ""
-    talk.say(
+    console.say(
         f"held out: {count(n_out, 'row')}, {how}{copies}; the verdict"
         f"{' and the report are' if options.report is not None else ' is'} about a model of the other {n_learned:,}"
     )
 
 
-class Headed(Protocol):
-    """A table as far as its head goes."""
+class TableHead(Protocol):
+    """Name of a table and names of its columns."""
 
     @property
     def name(self) -> str: ...
@@ -218,13 +219,13 @@ class Headed(Protocol):
 
 
 @dataclass(frozen=True)
-class Named:
-    """The columns that the options name."""
+class NamedColumns:
+    """Columns that the options name."""
 
     target: str
     weights: str | None
     ignored: tuple[str, ...]
-    """With that of the weights."""
+    """Includes the columns of weights and groups."""
     categorical: frozenset[str]
     missing: tuple[str, ...]
     features: tuple[str, ...]
@@ -232,7 +233,7 @@ class Named:
     time: str | None = None
 
     @classmethod
-    def of(cls, given: Headed, options: FitOptions) -> Named:
+    def of(cls, given: TableHead, options: FitOptions) -> NamedColumns:
         target = find_column(given, options.target, "--target")
         missing = tuple(sorted({*MISSING_WORDS, *(word.strip().lower() for word in options.missing)}))
         ignored = [find_column(given, name, "--ignore") for name in options.ignore]
@@ -257,13 +258,13 @@ class Named:
         return cls(target, weights, tuple(ignored), categorical, missing, features, group, time)
 
     def check_features(self, where: str) -> None:
-        """A model needs something to learn from."""
+        """Refuse a table without features."""
         if not self.features:
             raise ValueError(f"{where} has no column beside the target; a model needs one at least to learn from")
 
 
 def check_enough(n_rows: int, where: str) -> None:
-    """Refuses very few rows; with none at all there is another message."""
+    """Refuse very few rows; none at all is another error."""
     if 0 < n_rows < FEWEST_ROWS:
         raise ValueError(
             f"{where} has {n_rows} {'row' if n_rows == 1 else 'rows'} with a target; {FEWEST_ROWS} or more are needed "
@@ -271,33 +272,36 @@ def check_enough(n_rows: int, where: str) -> None:
         )
 
 
-def note_left_out_rows(n_rows: int, n_without_weight: int, n_without_target: int, target: str, talk: Talk) -> None:
-    """How many of the rows do not count."""
+def note_left_out_rows(
+    n_rows: int, n_without_weight: int, n_without_target: int, target: str, console: Console
+) -> None:
+    """Note how many rows do not count."""
     if n_without_weight:
-        talk.note(f"{n_without_weight:,} of {n_rows:,} rows have the weight 0, and are left out")
+        console.note(f"{n_without_weight:,} of {n_rows:,} rows have the weight 0, and are left out")
     if n_without_target:
         n_weighted = n_rows - n_without_weight
-        talk.note(f"{n_without_target:,} of {n_weighted:,} rows have no {target!r}, and are left out")
+        console.note(f"{n_without_target:,} of {n_weighted:,} rows have no {target!r}, and are left out")
 
 
-def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, Part, str, FloatArray | None]:
-    """What the table is, its rows, why the target is what it is taken for, and when the rows are from."""
-    named = Named.of(given, options)
+def _read_rows(
+    given: RawTable, options: FitOptions, console: Console
+) -> tuple[Schema, LabeledRows, str, FloatArray | None]:
+    """Schema, rows, reason for the task, and times of the rows (None without --time)."""
+    named = NamedColumns.of(given, options)
     weights, numbers, n_given = None, np.arange(1, given.n_rows + 1), given.n_rows
     if named.weights is not None:
         weights = _weights(given, named.weights, named.missing)
         rows = np.flatnonzero(weights)
         given, weights, numbers = replace(given, table=given.table.take(rows)), weights[rows], numbers[rows]
-    note_left_out_rows(n_given, n_given - given.n_rows, 0, named.target, talk)
+    note_left_out_rows(n_given, n_given - given.n_rows, 0, named.target, console)
     cells = cells_of(given, named.target, named.missing)
     check_enough(len(present(cells)), given.name)
     target = read_target(cells, options.task, numbers)
-    note_left_out_rows(given.n_rows, 0, given.n_rows - len(target.kept), named.target, talk)
+    note_left_out_rows(given.n_rows, 0, given.n_rows - len(target.kept), named.target, console)
     named.check_features(given.name)
     given = replace(given, table=given.table.take(target.kept))
     choice = choose_columns(given, named.features, named.categorical, named.missing)
-    for text in (*notes_of_left_out(choice.left_out), *choice.notes):
-        talk.note(text)
+    console.note(*notes_of_left_out(choice.left_out), *choice.notes)
     schema = Schema(
         target=named.target,
         task=target.task,
@@ -308,36 +312,36 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         target_format=target.number_format,
     )
     weights = None if weights is None else weights[target.kept]
-    part = Part(choice.table, target.y, weights, numbers[target.kept])
+    part = LabeledRows(choice.table, target.y, weights, numbers[target.kept])
     if named.group is not None:
         part = replace(part, units=_groups(given, named.group, named.missing, part))
     times = None if named.time is None else _times(given, named.time, named.missing)
     return schema, part, target.reason, times
 
 
-def _groups(given: Given, name: str, missing: tuple[str, ...], part: Part) -> Hashes:
-    """A number for each group; rows without one are groups of their own."""
+def _groups(given: RawTable, name: str, missing: tuple[str, ...], part: LabeledRows) -> Hashes:
+    """Hash of the group of each row; rows without one are groups of their own."""
     texts = as_texts(cells_of(given, name, missing))
-    places, used = texts.places, np.unique(texts.places[texts.places >= 0])
+    codes, used = texts.codes, np.unique(texts.codes[texts.codes >= 0])
     if len(used) < 2:
         raise ValueError(f"--group {name!r}: there must be two groups at least; got {len(used)}")
-    return np.where(places >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[places], row_hashes(part.table))
+    return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], row_hashes(part.table))
 
 
-def _times(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
+def _times(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
     cells = cells_of(given, name, missing)
-    found = as_numbers(cells)
-    found = as_dates(cells) if found is None else found
-    if found is None or len(np.unique(found[~np.isnan(found)])) < 2:
+    times = as_numbers(cells)
+    times = as_dates(cells) if times is None else times
+    if times is None or len(np.unique(times[~np.isnan(times)])) < 2:
         raise ValueError(
             f"--time {name!r}: times are numbers, or dates in the form 2020-12-31, at least two different ones; "
             "correct the column, or leave out --time"
         )
-    return found
+    return times
 
 
 def notes_of_left_out(reasons: Mapping[str, str]) -> list[str]:
-    """A note for each reason, with the columns that it holds for."""
+    """Note for each reason, with its columns."""
     notes = []
     for why in dict.fromkeys(reasons.values()):
         names = [name for name, other in reasons.items() if other == why]
@@ -348,7 +352,7 @@ def notes_of_left_out(reasons: Mapping[str, str]) -> list[str]:
     return notes
 
 
-def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
+def _weights(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
     weights = as_numbers(cells_of(given, name, missing))
     if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.any():
         raise ValueError(
@@ -357,22 +361,21 @@ def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
     return weights
 
 
-def read_test(options: FitOptions, schema: Schema, talk: Talk) -> Part:
-    """The rows of --test."""
+def read_test(options: FitOptions, schema: Schema, console: Console) -> LabeledRows:
+    """Rows of --test."""
     assert options.test is not None
     given = read_table(options.test, options.read)
     if schema.target not in given.names:
         raise ValueError(f"--test {options.test}: there is no column {schema.target!r}, which has the right answers")
-    part, notes = part_of(given, schema, None)
-    for text in notes:
-        talk.note(text)
+    part, notes = labeled_rows(given, schema, None)
+    console.note(*notes)
     return part
 
 
-def part_of(given: Given, schema: Schema, classes: npt.NDArray[Any] | None) -> tuple[Part, list[str]]:
-    """The rows of a table that have the target of a model, as the model sees them, and notes about them.
+def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | None) -> tuple[LabeledRows, list[str]]:
+    """Rows of a table that have the target, as a model sees them, and notes about them.
 
-    With the classes of a model labels are those that it knows; without them, as they stand there.
+    With the classes of a model, labels become those that it knows; None keeps them as they are in the table.
     """
     cells = cells_of(given, schema.target, schema.missing_words)
     notes = []
@@ -399,11 +402,11 @@ def part_of(given: Given, schema: Schema, classes: npt.NDArray[Any] | None) -> t
         )
         given = replace(given, table=given.table.take(kept))
     table, said = match_columns(given, schema)
-    return Part(table, y, None, kept + 1), [*notes, *said]
+    return LabeledRows(table, y, None, kept + 1), [*notes, *said]
 
 
-def _learned_columns(schema: Schema, part: Part) -> tuple[Schema, Any]:
-    """The schema with the means of these rows, where the model needs numbers, and the rows as it sees them."""
+def _learned_columns(schema: Schema, part: LabeledRows) -> tuple[Schema, Any]:
+    """Schema, with the means of these rows if the model needs numbers, and the rows as the model takes them."""
     if schema.form == "numbers":
         schema = replace(schema, columns=with_means(schema.columns, part.table))
         twice = [name for name, often in Counter(schema.feature_names).items() if often > 1]
@@ -412,4 +415,4 @@ def _learned_columns(schema: Schema, part: Part) -> tuple[Schema, Any]:
                 f"a sparse model has a column for each category (a=x) and for missing values (a is missing), and "
                 f"{twice[0]!r} would be there twice; rename the column of that name, or leave it out with --ignore"
             )
-    return schema, Table(schema.columns, part.table.values).for_model(schema.form)
+    return schema, FeatureTable(schema.columns, part.table.values).for_model(schema.form)

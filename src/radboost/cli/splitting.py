@@ -1,4 +1,4 @@
-"""Rows held out by their content: neither the order of rows or columns nor copies of rows change who is held out."""
+"""Held-out rows by their content: the order of rows or columns, and copies of rows, do not change the choice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.cli.columns import Table
+from radboost.cli.columns import FeatureTable
 
 Hashes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -16,8 +16,8 @@ Rows = npt.NDArray[np.int64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def row_hashes(table: Table) -> Hashes:
-    """A number for each row that depends on its values and the names of their columns alone."""
+def row_hashes(table: FeatureTable) -> Hashes:
+    """Hash of each row by its values and the names of their columns."""
     total = np.zeros(table.n_rows, dtype=np.uint64)
     for column in table.columns:
         values = table.values[column.name]
@@ -35,17 +35,17 @@ def row_hashes(table: Table) -> Hashes:
 
 
 def fingerprint(hashes: Hashes, y: npt.NDArray[Any]) -> str:
-    """A text that is the same for the same rows with the same targets, in any order."""
-    labels, places = np.unique(y, return_inverse=True)
+    """Text that is the same for the same rows with the same targets, in any order."""
+    labels, codes = np.unique(y, return_inverse=True)
     of_labels = np.array([_hash_of(str(label)) for label in labels.tolist()], dtype=np.uint64)
-    return f"{int(mixed(hashes ^ of_labels[places.reshape(-1)]).sum(dtype=np.uint64)):016x}"
+    return f"{int(mixed(hashes ^ of_labels[codes.reshape(-1)]).sum(dtype=np.uint64)):016x}"
 
 
-def hold_out(hashes: Hashes, y: npt.NDArray[Any], share: float, seed: int, *, stratify: bool) -> tuple[Rows, Rows]:
-    """The rows to learn from and those held out, both ascending.
+def hold_out(hashes: Hashes, y: npt.NDArray[Any], fraction: float, seed: int, *, stratify: bool) -> tuple[Rows, Rows]:
+    """Training rows and held-out rows, both ascending.
 
-    Rows with the same values stay together. With `stratify` the share is that of every class: rows with the same values
-    and different classes count to the most frequent of these.
+    Rows with the same values stay together. With `stratify` the fraction is that of every class: rows with the same
+    values and different classes count to the most frequent of these.
     """
     different, group_of = np.unique(hashes, return_inverse=True)
     group_of = group_of.reshape(-1)
@@ -54,17 +54,17 @@ def hold_out(hashes: Hashes, y: npt.NDArray[Any], share: float, seed: int, *, st
     out = np.zeros(len(different), dtype=bool)
     for one in np.unique(class_of):
         members = np.flatnonzero(class_of == one)
-        n_out = round(share * len(members))
+        n_out = round(fraction * len(members))
         n_out = min(max(n_out, 1), len(members) - 1)  # a class with one row is learned from
         out[members[np.argsort(order[members], kind="stable")[:n_out]]] = True
     is_out = out[group_of]
     return np.flatnonzero(~is_out), np.flatnonzero(is_out)
 
 
-def copies_out(hashes: Hashes, keys: Hashes, learned: Rows, share: float, seed: int) -> Rows:
-    """Copies to hold out of rows that are learned from, ascending: about this share of all but one of each.
+def copies_out(hashes: Hashes, keys: Hashes, learned: Rows, fraction: float, seed: int) -> Rows:
+    """Copies of training rows to hold out, ascending: about this fraction of all but one of each.
 
-    `keys` are equal for rows that are equal in all there is, so that it does not matter which of them is taken.
+    `keys` are equal for rows that are equal in everything, so that it does not matter which of them is taken.
     """
     of_rows = hashes[learned]
     order = np.lexsort((order_of(keys[learned], seed), of_rows))
@@ -72,11 +72,11 @@ def copies_out(hashes: Hashes, keys: Hashes, learned: Rows, share: float, seed: 
     first = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]]) if len(ranked) else np.zeros(0, dtype=np.int64)
     number = np.arange(len(ranked)) - np.repeat(first, np.diff(np.r_[first, len(ranked)]))
     drawn = mixed(order_of(ranked, seed) + number.astype(np.uint64)) >> np.uint64(11)
-    return np.sort(learned[order[(number > 0) & (drawn < np.uint64(share * 2**53))]])
+    return np.sort(learned[order[(number > 0) & (drawn < np.uint64(fraction * 2**53))]])
 
 
 def folds_of(units: Hashes, y: npt.NDArray[Any], n_folds: int, seed: int, *, stratify: bool) -> Rows:
-    """The fold of each row: rows of one unit stay together, and each class is dealt out evenly."""
+    """Fold of each row: rows of one unit stay together, and each class is dealt out evenly."""
     different, group_of = np.unique(units, return_inverse=True)
     group_of = group_of.reshape(-1)
     class_of = _classes_of_groups(group_of, len(different), y) if stratify else np.zeros(len(different), dtype=np.int64)
@@ -85,29 +85,29 @@ def folds_of(units: Hashes, y: npt.NDArray[Any], n_folds: int, seed: int, *, str
     return fold[group_of]
 
 
-def latest(times: npt.NDArray[np.float64], share: float) -> tuple[Rows, Rows]:
-    """The rows to learn from and the latest ones; rows of the same time, or without any, stay together."""
+def latest(times: npt.NDArray[np.float64], fraction: float) -> tuple[Rows, Rows]:
+    """Training rows and the latest rows; rows of the same time, or without any, stay together."""
     given = np.nan_to_num(times, nan=-np.inf)
     moments, counts = np.unique(given, return_counts=True)
     after = np.cumsum(counts[::-1])[::-1] / len(given)
-    at = min(max(1, int(np.abs(after - share).argmin())), len(moments) - 1)
+    at = min(max(1, int(np.abs(after - fraction).argmin())), len(moments) - 1)
     is_out = given >= moments[at] if len(moments) > 1 else np.zeros(len(given), dtype=bool)
     return np.flatnonzero(~is_out), np.flatnonzero(is_out)
 
 
 def order_of(hashes: Hashes, seed: int) -> Hashes:
-    """Rows with the lowest of these numbers are held out."""
+    """Sort key of the rows: those with the lowest are held out."""
     return mixed(hashes ^ np.uint64(_hash_of(f"held out, seed {seed}")))
 
 
 def _classes_of_groups(group_of: npt.NDArray[Any], n_groups: int, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     labels, ids = np.unique(y, return_inverse=True)
     pairs, counts = np.unique(group_of.astype(np.int64) * len(labels) + ids.reshape(-1), return_counts=True)
-    groups, found = pairs // len(labels), pairs % len(labels)
+    groups, classes = pairs // len(labels), pairs % len(labels)
     # the most frequent one last; of equally frequent ones the first label
-    order = np.lexsort((-found, counts, groups))
+    order = np.lexsort((-classes, counts, groups))
     class_of = np.zeros(n_groups, dtype=np.int64)
-    class_of[groups[order]] = found[order]
+    class_of[groups[order]] = classes[order]
     return class_of
 
 
@@ -116,9 +116,8 @@ def _hash_of(text: str) -> int:
 
 
 def mixed(values: Hashes) -> Hashes:
-    """The finaliser of SplitMix64."""
+    """Finalizer of SplitMix64."""
     values = values + _GOLDEN
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: Hashes = values ^ (values >> np.uint64(31))
-    return found
+    return values ^ (values >> np.uint64(31))

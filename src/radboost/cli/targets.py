@@ -1,4 +1,4 @@
-"""The column that a model is to predict: classes or numbers, and how that was decided."""
+"""Target column: classes or numbers, and how that is decided."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from radboost._number_formats import NumberFormat, WrittenNumbers
 from radboost._typing import FloatArray
 from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, is_number, written_numbers
 
-MOST_WHOLE_NUMBERS, FEWEST_ROWS_OF_EACH = 20, 10
-MOST_TEXTS = 100  # as classes that nobody asked for; above `MOST_WHOLE_NUMBERS` also at most a tenth of the rows
+MOST_WHOLE_NUMBERS = 20  # different ones that are taken as classes
+FEWEST_ROWS_OF_EACH = 10  # rows for each whole number that is taken as a class
+MOST_TEXTS = 100  # different ones without --task; above `MOST_WHOLE_NUMBERS` also at most a tenth of the rows
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})$")
 
 
 @dataclass(frozen=True)
-class Target:
-    """What is to be predicted, of the rows that have it."""
+class TargetColumn:
+    """Target of the rows that have one."""
 
     name: str
     task: str
@@ -29,14 +30,14 @@ class Target:
     reason: str
     y: npt.NDArray[Any]
     kept: npt.NDArray[np.int64]
-    """The rows that have a value."""
+    """Indices of the rows that have a value."""
     number_format: NumberFormat | None = None
-    """How numbers are written, where they are not plain."""
+    """Format of numbers that programs do not write so."""
 
 
 @dataclass(frozen=True)
-class Decided:
-    """What a target is taken for, and why; of classes also the texts."""
+class TargetDecision:
+    """Task of a target and the reason for it; for classes also the texts."""
 
     task: str
     reason: str
@@ -44,16 +45,16 @@ class Decided:
     number_format: NumberFormat | None = None
 
 
-def read_target(cells: Cells, task: str | None, row_numbers: npt.NDArray[np.int64] | None = None) -> Target:
-    """The target of a fit; `row_numbers`: where its rows stand in their table, counted from 1."""
+def read_target(cells: Cells, task: str | None, row_numbers: npt.NDArray[np.int64] | None = None) -> TargetColumn:
+    """Target of a fit; `row_numbers` are those of its rows in their table, counted from 1."""
     kept = present(cells)
     decided = decide_target(cells, np.ones(len(kept), dtype=np.int64), task)
     if decided.texts is not None:
-        return Target(cells.name, decided.task, decided.reason, labels_of(decided.texts)[kept], kept)
+        return TargetColumn(cells.name, decided.task, decided.reason, labels_of(decided.texts)[kept], kept)
     numbers = as_numbers(cells, decided.number_format)
-    assert numbers is not None  # it was decided so
+    assert numbers is not None  # by `decide_target`
     check_all_numbers(cells, numbers, decided.number_format, row_numbers)
-    return Target(cells.name, decided.task, decided.reason, numbers[kept], kept, decided.number_format)
+    return TargetColumn(cells.name, decided.task, decided.reason, numbers[kept], kept, decided.number_format)
 
 
 def check_all_numbers(
@@ -62,7 +63,7 @@ def check_all_numbers(
     number_format: NumberFormat | None,
     row_numbers: npt.NDArray[np.int64] | None = None,
 ) -> None:
-    """Refuses a target with a format where some values are not written so."""
+    """Refuse a target with a number format if some values have another one."""
     if number_format is None or cells.texts is None:
         return
     kept = present(cells)
@@ -70,21 +71,19 @@ def check_all_numbers(
     if not len(rows):
         return
     row_numbers = np.arange(1, len(numbers) + 1) if row_numbers is None else row_numbers
-    shown = ", ".join(
-        f"{cells.texts.values[cells.texts.places[row]]!r} in row {row_numbers[row]:,}" for row in rows[:5]
-    )
+    shown = ", ".join(f"{cells.texts.values[cells.texts.codes[row]]!r} in row {row_numbers[row]:,}" for row in rows[:5])
     more = f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
-    word = cells.texts.values[cells.texts.places[rows[0]]]
+    word = cells.texts.values[cells.texts.codes[rows[0]]]
     raise ValueError(
         f"the target {cells.name!r} holds numbers, but for {shown}{more}; correct these rows, leave out those with "
         f"such words (--missing {word!r}), or take the target as --task classes"
     )
 
 
-def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None) -> Decided:
-    """Whether a target is classes or numbers; an error where there is nothing to learn.
+def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None) -> TargetDecision:
+    """Decide if a target is classes or numbers; ValueError if there is nothing to learn.
 
-    `counts` says in how many rows each of the values that are there is.
+    `counts` has the number of rows of each value of `cells` that is present.
     """
     if not len(counts):
         raise ValueError(
@@ -93,8 +92,8 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
     n_rows = int(counts.sum())
     written = None
     if cells.texts is not None and task != "classes" and (as_numbers(cells) is None or not cells.spelled):
-        places = cells.texts.places[present(cells)]
-        written = written_numbers(cells, np.bincount(places, counts, len(cells.texts.values)).astype(int).tolist())
+        codes = cells.texts.codes[present(cells)]
+        written = written_numbers(cells, np.bincount(codes, counts, len(cells.texts.values)).astype(int).tolist())
     decided, reason = _decide(cells, n_rows, written) if task is None else (task, f"--task {task}")
     number_format = None if written is None else written.format
     if decided == "numbers":
@@ -105,10 +104,10 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
                 f"the target {cells.name!r} holds {example!r}, which is no number, and --task numbers was given; "
                 "use --task classes, or correct the column"
             )
-        found = numbers[~np.isnan(numbers)]
-        if n_rows > 1 and (found == found[0]).all():
-            raise ValueError(f"the target {cells.name!r} is {found[0]:g} in every row; there is nothing to learn")
-        return Decided(decided, reason, number_format=number_format)
+        values = numbers[~np.isnan(numbers)]
+        if n_rows > 1 and (values == values[0]).all():
+            raise ValueError(f"the target {cells.name!r} is {values[0]:g} in every row; there is nothing to learn")
+        return TargetDecision(decided, reason, number_format=number_format)
     texts = as_texts(cells)
     used = np.flatnonzero(texts.counts)
     if len(used) < 2:
@@ -119,7 +118,7 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
     if task is None and cells.form == "text" and len(used) > min(MOST_TEXTS, max(MOST_WHOLE_NUMBERS, n_rows // 10)):
         raise ValueError(
             f"the target {cells.name!r} has {len(used):,} different texts in {n_rows:,} rows "
-            f"({_listed([texts.values[place] for place in used], 3)}), which are too many to be classes; correct the "
+            f"({_listed([texts.values[index] for index in used], 3)}), which are too many to be classes; correct the "
             "column if these are numbers, say --task classes if each of them is a class, or name another --target"
         )
     if len(used) > max(2, n_rows // 2):
@@ -128,7 +127,7 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
             "to be classes; name another --target"
             + (", or use --task numbers" if as_numbers(cells) is not None else "")
         )
-    return Decided(decided, reason, texts)
+    return TargetDecision(decided, reason, texts)
 
 
 def _decide(cells: Cells, n_rows: int, written: WrittenNumbers | None) -> tuple[str, str]:
@@ -143,11 +142,11 @@ def _decide(cells: Cells, n_rows: int, written: WrittenNumbers | None) -> tuple[
 def _of_numbers(cells: Cells, n_rows: int, numbers: FloatArray | None) -> tuple[str, str]:
     if numbers is None:
         return "classes", f"{cells.name!r} holds {'true and false' if cells.form == 'boolean' else 'text'}"
-    found = numbers[~np.isnan(numbers)]
-    n_values = len(np.unique(found))
+    values = numbers[~np.isnan(numbers)]
+    n_values = len(np.unique(values))
     if n_values <= 2:
         return "classes", f"{cells.name!r} has {n_values} different values"
-    if not (found == np.round(found)).all():
+    if not (values == np.round(values)).all():
         return "numbers", f"{cells.name!r} holds numbers with fractions"
     if n_values <= MOST_WHOLE_NUMBERS and n_rows >= FEWEST_ROWS_OF_EACH * n_values:
         return "classes", f"{cells.name!r} holds only {n_values} different whole numbers (--task numbers if they count)"
@@ -155,17 +154,17 @@ def _of_numbers(cells: Cells, n_rows: int, numbers: FloatArray | None) -> tuple[
 
 
 def labels_of(texts: Texts) -> npt.NDArray[Any]:
-    """Labels of rows: integers where all of them are, otherwise texts. Rows without one have an arbitrary one."""
+    """Labels of rows: integers if all of them are, otherwise texts; arbitrary for rows without one."""
     values: Any = texts.values
     if all(_WHOLE.match(text) for text in values):
-        return np.array([*map(int, values), 0], dtype=np.int64)[texts.places]
-    return np.array([*values, ""], dtype=np.str_)[texts.places]
+        return np.array([*map(int, values), 0], dtype=np.int64)[texts.codes]
+    return np.array([*values, ""], dtype=np.str_)[texts.codes]
 
 
 def known_labels(cells: Cells, classes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], list[str]]:
-    """Labels as a model knows them, the rows that have one, and texts that it does not know.
+    """Labels as a model knows them, indices of the rows that have one, and texts that it does not know.
 
-    Rows with a label that the model does not know have that label: their answers are all wrong.
+    Rows with an unknown label keep it: every prediction for them is wrong.
     """
     texts = as_texts(cells)
     kept = present(cells)
@@ -180,15 +179,15 @@ def known_labels(cells: Cells, classes: npt.NDArray[Any]) -> tuple[npt.NDArray[A
         )
     if unknown:
         labels = np.array([*(by_text.get(text, text) for text in texts.values), None], dtype=object)
-        return labels[texts.places][kept], kept, unknown
-    found = np.array([by_text[text] for text in texts.values], dtype=classes.dtype)
-    return found[texts.places[kept]], kept, []
+        return labels[texts.codes][kept], kept, unknown
+    known = np.array([by_text[text] for text in texts.values], dtype=classes.dtype)
+    return known[texts.codes[kept]], kept, []
 
 
 def present(cells: Cells) -> npt.NDArray[np.int64]:
-    """The rows that have a value."""
+    """Indices of the rows that have a value."""
     if cells.texts is not None:
-        return np.flatnonzero(cells.texts.places >= 0)
+        return np.flatnonzero(cells.texts.codes >= 0)
     return np.flatnonzero(~np.isnan(cells.numbers)) if cells.numbers is not None else np.zeros(0, dtype=np.int64)
 
 

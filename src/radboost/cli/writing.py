@@ -1,4 +1,4 @@
-"""Tables that a command writes: CSV, TSV, JSON lines, Parquet or Arrow, by the end of the name."""
+"""Output tables: CSV, TSV, JSON lines, Parquet or Arrow, by the end of the name."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from radboost.cli.console import plain
 from radboost.cli.files import write_whole
 from radboost.cli.reading import FORMATS, STDIN, format_of_name
-from radboost.cli.talking import plain
 
 
 def format_to_write(out: str | None, wanted: str | None) -> str:
-    """The format of an output, on standard output CSV."""
+    """Format of an output; CSV on standard output."""
     if wanted is not None:
         if wanted not in FORMATS:
             raise ValueError(f"--to is {wanted!r}; known are {', '.join(FORMATS)}")
@@ -24,7 +24,7 @@ def format_to_write(out: str | None, wanted: str | None) -> str:
 
 
 def write_table(table: Any, out: str | None, kind: str) -> None:
-    """To a file, whole or not at all; to standard output where there is none."""
+    """Write a table to a file, whole or not at all, or to standard output."""
     content = _content(table, kind)
     if out is None or out == STDIN:
         buffer = getattr(sys.stdout, "buffer", None)
@@ -70,7 +70,7 @@ def _content(table: Any, kind: str) -> bytes:
 
 
 def _header(names: list[str], separator: str, quoted: bytes) -> bytes:
-    """The names without quotes, where none of them needs them."""
+    """Row of names, without quotes if none of them needs them."""
     special = set(separator + '"\r\n')
     plain_names = not any(special & set(name) for name in names)
     return separator.join(names).encode() if plain_names else quoted

@@ -88,7 +88,7 @@ def fit(
         Of files: the columns of X. None takes all that are not beside X.
     bins : "exact" or "sketch"
         "exact": the bins of a fit on one machine. "sketch": quantiles from summaries of all rows, whose ranks are right
-        up to a small share of them; the model is then another one, and depends on the partitioning (docs/cluster.md).
+        up to a small fraction; the model is then another one, and depends on the partitioning (docs/cluster.md).
     client : distributed.Client or None
         None takes the current one.
 
@@ -280,12 +280,8 @@ def _assign(client: Any, parts: Sequence[Any], timeout: float | None) -> dict[st
 
 
 def _wait_for_parts(client: Any, futures: Sequence[Any], timeout: float | None) -> None:
-    """Wait until the partitions are computed; with a timeout, only while there are workers.
-
-    Dask waits forever for workers that may come: right before the first attempt, on a cluster that is starting, and
-    wrong after a loss.
-    """
-    from distributed import wait
+    """Wait until the partitions are computed; with a timeout, only while there are workers."""
+    from distributed import wait  # which waits forever for new workers: right on a cluster that is starting
 
     while True:
         try:
@@ -411,7 +407,7 @@ class WorkerMonitor:
         return None
 
     def is_lost(self, rank: int) -> bool:
-        """Whether the actor of this rank was running and is not any more."""
+        """True if the actor of this rank was running and is not any more."""
         running = self._actors[rank].status == "finished"
         self._was_running[rank] |= running
         return self._was_running[rank] and not running

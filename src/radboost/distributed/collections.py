@@ -75,7 +75,7 @@ def _some(given: Any, rows: npt.NDArray[np.intp]) -> Any:
 
 
 def is_collection(given: Any) -> bool:
-    """Whether this is a Dask collection or a list of delayed parts, and not rows in memory."""
+    """True for a Dask collection or a list of delayed parts; False for rows in memory."""
     delayed = isinstance(given, list | tuple) and len(given) > 0 and all(hasattr(piece, "key") for piece in given)
     return is_array(given) or is_frame(given) or delayed
 
@@ -99,12 +99,12 @@ def _store_part(X: Any, role: str, **beside: Any) -> SpilledPartition:
 
 
 def is_array(given: Any) -> bool:
-    """Whether this is a Dask array."""
+    """True for a Dask array."""
     return type(given).__module__.startswith("dask.array")
 
 
 def is_frame(given: Any) -> bool:
-    """Whether this is a data frame or a series of Dask's."""
+    """True for a data frame or a series of Dask."""
     return type(given).__module__.startswith(("dask.dataframe", "dask_expr"))
 
 

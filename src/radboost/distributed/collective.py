@@ -1,8 +1,8 @@
 """Collective operations (sum, maximum, all-gather) over a tree of workers, without a central server.
 
-Each worker combines its contribution with those of the workers below it and sends the result to its parent in one call;
-the answer to that call is the result over all workers. Up to nine workers need one call each. Sums of many integers are
-packed into few bytes on their way up and down.
+Each worker combines its contribution with those of the workers below it and sends the result to its parent in one call.
+That call returns the result over all workers. Up to nine workers need one call each. Sums of many integers are packed
+into few bytes on their way up and down.
 """
 
 from __future__ import annotations

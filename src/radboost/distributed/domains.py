@@ -1,4 +1,4 @@
-"""Q(k | x) where it is not given: learned by one worker, from rows of all workers that are drawn by their content."""
+"""Q(k | x) learned by one worker, from rows of all workers that are drawn by their content."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.read import read_matrix
 from radboost.rows.sources import ids_among, read_sources
 
-# Q learns from so many different rows at most, and from no more cells than its fit takes in dense form (a quarter of a
-# gigabyte): they are gathered, and one worker learns from them while the others wait. A logistic regression on p
-# columns knows its logits to about sqrt(p / n), which is 0.015 for 30 columns; what it cannot say in linear terms is
-# more.
+# Largest number of different rows that Q is learned from; `MOST_DENSE_CELLS` limits them further. They are gathered,
+# and one worker learns from them while the others wait. The standard error of the logits of p columns is about
+# sqrt(p / n), 0.015 for 30 columns: less than the error of a linear model.
 MOST_ROWS = 2**17
 
 Ids = npt.NDArray[np.uint16]
@@ -62,17 +61,17 @@ def fit_on_sample(
     names, classifier = prepared.sources.names, estimator.domain_classifier
     most = max(1, min(MOST_ROWS, MOST_DENSE_CELLS // max(1, prepared.n_features)))
     sampled = drawn(prepared, most, prepared.n_different(n_threads), seed, n_threads)
-    places = np.sort(sampled.order).astype(np.int64)
+    indices = np.sort(sampled.order).astype(np.int64)
     more = _read_unlabelled(estimator, unlabelled, training, names, workers, most)
     own = Sample(
-        training.rows.X[places],
-        prepared.sources.ids[places],
-        None if training.weights is None else training.weights[places],
-        None if classifier is None else _as_given(parts, training, places),
+        training.rows.X[indices],
+        prepared.sources.ids[indices],
+        None if training.weights is None else training.weights[indices],
+        None if classifier is None else _as_given(parts, training, indices),
     )
     own = own if more is None else _together([own, more])
     if classifier is None and (own.weights is None or prepared.row_weights().native.whole):
-        # Sums of whole weights are exact, whoever adds them: copies are told of once.
+        # Sums of whole weights are exact in any order: copies are sent once.
         own = Sample(*canonical(own.matrix, own.ids, own.weights)) if len(own.ids) else _with_weights(own)
     of_all = [one for one in workers.all_gather(own) if len(one.ids)]
     learned = _learned(classifier, _together(of_all), training, names) if first else None
@@ -106,16 +105,16 @@ def _together(samples: Sequence[Sample]) -> Sample:
     return Sample(matrix, np.concatenate([one.ids for one in samples]), weights, given)
 
 
-def _as_given(parts: Sequence[Partition], training: CheckedRows, places: npt.NDArray[np.int64]) -> Any:
-    """Rows of X, by their places among those with a weight, as they were given; None where this worker has none."""
+def _as_given(parts: Sequence[Partition], training: CheckedRows, indices: npt.NDArray[np.int64]) -> Any:
+    """Rows of X in the form in which they were given, by their indices among those with a weight; None without any."""
     given = [part for part in parts if part.n_rows]
-    chosen = places if training.kept is None else training.kept[places]
-    found, start = None, 0
+    chosen = indices if training.kept is None else training.kept[indices]
+    stack, start = None, 0
     for part in given:
         own = chosen[(chosen >= start) & (chosen < start + part.n_rows)] - start
         rows = rows_of(part.load().X, own)
-        found, start = rows if found is None else stacked(found, rows), start + part.n_rows
-    return found
+        stack, start = rows if stack is None else stacked(stack, rows), start + part.n_rows
+    return stack
 
 
 def _read_unlabelled(
@@ -126,7 +125,7 @@ def _read_unlabelled(
     workers: WorkerCollective,
     most: int,
 ) -> Sample | None:
-    """More rows for Q, all of them; None where this worker has none."""
+    """Rows for Q without labels; None if this worker has none."""
     given = [part.load() for part in parts if part.n_rows]
     n_rows = sum(workers.all_gather(sum(part.n_rows for part in given)))
     if n_rows > most:
@@ -137,6 +136,6 @@ def _read_unlabelled(
     reader, samples = reader_of(estimator, training), []
     for part in given:
         matrix = read_matrix(reader, part.X, training.rows.categories)
-        found = read_sources(part.sources, matrix.shape[0], "sources_unlabelled")
-        samples.append(Sample(matrix, ids_among(found, names, "sources_unlabelled"), None, part.X))
+        sources = read_sources(part.sources, matrix.shape[0], "sources_unlabelled")
+        samples.append(Sample(matrix, ids_among(sources, names, "sources_unlabelled"), None, part.X))
     return _together(samples) if samples else None

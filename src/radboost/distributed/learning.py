@@ -53,7 +53,7 @@ def check_estimator(estimator: Any) -> None:
 
 
 def needs_values(estimator: Any) -> bool:
-    """Whether a fit needs the values of rows and not only their bins, which are enough to grow trees.
+    """True if a fit needs the values of rows, and not only their bins, which are enough to grow trees.
 
     A warm start needs them, because the earlier trees have other bins, and so do families of other hypotheses.
     """
@@ -170,20 +170,22 @@ class FitTask:
         training = read_parts(own, rows, workers, weighted=self.weighted, keep_values=needs_values(own))
         training = replace(training, sketched=self.bins == "sketch")
         own._check_training(training)
-        watched = None
+        validated = None
         if "X_val" in self.given:
-            watched = watched_rows(own, validation_rows, training, workers, weighted="sample_weight_val" in self.given)
+            validated = watched_rows(
+                own, validation_rows, training, workers, weighted="sample_weight_val" in self.given
+            )
         if "offset" in self.given:
             training = replace(training, offset=offsets_of(rows, training.kept, training, workers, TRAINING))
-            if watched is not None:
-                offset = offsets_of(validation_rows, watched.kept, training, workers, VALIDATION)
-                watched = replace(watched, offset=offset)
-        added: Mapping[str, Any] = {"validation": watched, "metrics": self.metrics}
+            if validated is not None:
+                offset = offsets_of(validation_rows, validated.kept, training, workers, VALIDATION)
+                validated = replace(validated, offset=offset)
+        added: Mapping[str, Any] = {"validation": validated, "metrics": self.metrics}
         if "cost" in self.given:
             added = {**added, "costs": costs_of(rows, training.kept, training, workers, TRAINING)}
-            if watched is not None:
-                of_watched = costs_of(validation_rows, watched.kept, training, workers, VALIDATION)
-                added = {**added, "validation_costs": of_watched}
+            if validated is not None:
+                validation_costs = costs_of(validation_rows, validated.kept, training, workers, VALIDATION)
+                added = {**added, "validation_costs": validation_costs}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         if self.sourced:

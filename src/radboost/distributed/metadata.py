@@ -50,7 +50,7 @@ class WorkerCollective(Collective):
 
     @property
     def alone(self) -> bool:
-        """Whether this worker has all rows."""
+        """True if this worker has all rows."""
         raise NotImplementedError
 
     def sum(self, values: npt.NDArray[np.int64]) -> None:

@@ -27,7 +27,7 @@ MAX_COUNT = 2**28  # entries of one exchange: MPI counts in 32 bits, and bytes h
 
 
 class MPICollective(WorkerCollective):
-    """The ranks of a communicator."""
+    """Collective of the ranks of a communicator."""
 
     def __init__(self, comm: Any) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ def fit(
     X, y, sample_weight, sources, offset, cost : the rows of this rank, as `estimator.fit` takes them
         Either all ranks give weights, or none; the same of all others.
     X_val, y_val, sample_weight_val, sources_val, offset_val, cost_val, X_unlabelled, sources_unlabelled : the same
-        Rows of this rank alone: together with those of the others each is watched, or learned from, once.
+        Rows of this rank alone: together with those of the others each is used once.
     eval_metric : as for `estimator.fit`
     callbacks : list of objects, or None
         Those of the first rank are called, and the others wait for them; all ranks give some, perhaps an empty list.
@@ -194,26 +194,26 @@ def _parts(X: Any, y: Any, arguments: Arguments) -> list[LoadedPartition]:
 
 
 def _resumed(task: FitTask, path: Any, workers: WorkerCollective, first: bool) -> tuple[FitTask, Trace | None]:
-    """The task and the rounds of the checkpoint that the first rank has read."""
+    """Task and rounds of the checkpoint that the first rank has read."""
     if path is None:
         return task, None
-    found = workers.all_gather(open_checkpoint(path, task.estimator) if first else None)[0]
-    assert found is not None
-    return task.resuming(found), task.estimator._supplied(found.saved.trace)
+    checkpoint = workers.all_gather(open_checkpoint(path, task.estimator) if first else None)[0]
+    assert checkpoint is not None
+    return task.resuming(checkpoint), task.estimator._supplied(checkpoint.saved.trace)
 
 
 def _same_for_all(task: FitTask, workers: WorkerCollective) -> FitTask:
-    """The task with the seed of the first rank; refuses ranks with other parameters, or some with weights alone."""
+    """Task with the seed of the first rank; refuses ranks whose parameters or kinds of arguments differ."""
     described = describe_parameters(task.estimator)
     parameters = {name: described[name] for name in described if name not in WITHOUT_EFFECT}
     settings = json.dumps([parameters, task.bins])
-    told = workers.all_gather((type(task.estimator).__name__, settings, sorted(task.given), task.seed))
-    for name in sorted(set().union(*(one[2] for one in told))):
-        if not all(name in one[2] for one in told):
+    of_ranks = workers.all_gather((type(task.estimator).__name__, settings, sorted(task.given), task.seed))
+    for name in sorted(set().union(*(one[2] for one in of_ranks))):
+        if not all(name in one[2] for one in of_ranks):
             raise ValueError(
                 f"Some ranks have {name}, and others none. All must give the same arguments: weights of 1 where rows "
                 "count once, and for a rank without rows those of no rows."
             )
-    if len({one[:2] for one in told}) > 1:
+    if len({one[:2] for one in of_ranks}) > 1:
         raise ValueError("The ranks have different estimators or parameters. Give every rank the same.")
-    return replace(task, seed=told[0][3])
+    return replace(task, seed=of_ranks[0][3])

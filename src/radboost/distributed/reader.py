@@ -23,7 +23,7 @@ KEPT_BYTES = 2**26  # of values that are kept rather than loaded again for each 
 
 
 @dataclass(frozen=True)
-class Columns:
+class PartColumns:
     """What all parts must agree on."""
 
     n_features: int
@@ -43,7 +43,7 @@ class ReadPart:
     """What is kept of a part whose rows are checked: everything but their values."""
 
     part: Partition
-    columns: Columns
+    columns: PartColumns
     dtype: np.dtype[Any]
     weights: FloatArray | None
     classes: npt.NDArray[Any] | None  # its labels, ascending; None: of regression
@@ -84,7 +84,7 @@ class Reader:
         names = column_names(loaded.X) or []
         named = len(names) > 0 and all(isinstance(name, str | int | np.integer) for name in names)
         feature_names = getattr(self._reader, "feature_names_in_", None)
-        columns = Columns(
+        columns = PartColumns(
             rows.n_features,
             None if feature_names is None else tuple(feature_names.tolist()),
             tuple(names) if named else None,
@@ -132,7 +132,7 @@ class Reader:
 class PartBlocks(RowBlocks):
     """The rows of a worker with a positive weight, a block for each part, with places among the categories of all."""
 
-    def __init__(self, reader: Reader, read: Sequence[ReadPart], columns: Columns, dtype: npt.DTypeLike) -> None:
+    def __init__(self, reader: Reader, read: Sequence[ReadPart], columns: PartColumns, dtype: npt.DTypeLike) -> None:
         super().__init__([part.n_kept for part in read], columns.n_features, dtype)
         self._reader, self._read = reader, read
 

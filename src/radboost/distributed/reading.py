@@ -21,7 +21,7 @@ from radboost._typing import Category, FloatArray
 from radboost._validation import check_total_weight, warn_small_total
 from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
-from radboost.distributed.reader import Columns, PartBlocks, Reader, ReadPart, seen_places
+from radboost.distributed.reader import PartBlocks, PartColumns, Reader, ReadPart, seen_places
 from radboost.rows.categories import (
     MOST_CATEGORIES,
     Categories,
@@ -145,7 +145,7 @@ def _look_with_own_categories(reader: Reader, part: Partition, given: str) -> tu
         return own, error
 
 
-def _agreed(read: list[ReadPart], workers: WorkerCollective) -> Columns:
+def _agreed(read: list[ReadPart], workers: WorkerCollective) -> PartColumns:
     """The columns of all parts, which must be alike."""
     found = list(
         dict.fromkeys(columns for own in workers.all_gather([part.columns for part in read]) for columns in own)
@@ -168,7 +168,7 @@ def _agreed(read: list[ReadPart], workers: WorkerCollective) -> Columns:
     return found[0]
 
 
-def _shown(columns: Columns) -> str:
+def _shown(columns: PartColumns) -> str:
     names = [str(name) for name in columns.column_names or ()]
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
@@ -252,7 +252,9 @@ def _used_classes(read: list[ReadPart], classes: npt.NDArray[Any], workers: Work
     return of_rows
 
 
-def _merge_categories(reader: Reader, read: list[ReadPart], columns: Columns, workers: WorkerCollective) -> Categories:
+def _merge_categories(
+    reader: Reader, read: list[ReadPart], columns: PartColumns, workers: WorkerCollective
+) -> Categories:
     """The categories that any row has, 255 at most; each part is told the places of its own among them."""
     for part in read:
         if part.kept is not None and part.categories:

@@ -1,4 +1,4 @@
-"""The sources of the rows of one worker, and Q of each row."""
+"""Sources of the rows of one worker, and Q of each row."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def sources_of(
     first: bool,
     watched_are_named: bool,
 ) -> Mapping[str, Any]:
-    """The names of all sources, and of each row of this worker its source and Q; the same of validation rows."""
+    """Names of all sources, with the source and Q of each row of this worker, training and validation rows."""
     rows = [part for part in parts_of(parts, TRAINING) if part.n_rows]
     own = _names_of(rows, training.kept, "sources")
-    told = [names for names in workers.all_gather(np.unique(own)) if len(names)]
-    names = known_sources(np.concatenate(told))
+    of_workers = [names for names in workers.all_gather(np.unique(own)) if len(names)]
+    names = known_sources(np.concatenate(of_workers))
     ids = ids_among(own, names, "sources") if len(own) else np.zeros(0, dtype=np.uint16)
     several, n_threads, n_classes = len(names) > 1, settings.growth.n_threads, len(training.known_classes)
     domain = None
@@ -50,28 +50,28 @@ def sources_of(
         if domain is None:
             return np.ones((X.shape[0], 1))
         if isinstance(domain, DomainModel):
-            found = domain.shares(X, n_threads)
+            q = domain.shares(X, n_threads)
         else:
             of_parts = [shares_of_own(domain, part.load().X, names) for part in of]
-            found = staying(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)
-        return on_share_grid(found, n_classes)
+            q = staying(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)
+        return on_share_grid(q, n_classes)
 
     of_rows = Sources(names, ids, shares(training.rows.X, rows, training.kept), domain)
-    watched, of_watched = prepared.validation, None
-    if watched is not None:
-        to_watch = [part for part in parts_of(parts, VALIDATION) if part.n_rows]
-        ids = np.zeros(len(watched.class_ids), dtype=np.uint16)
+    validated, of_validated = prepared.validation, None
+    if validated is not None:
+        validation_parts = [part for part in parts_of(parts, VALIDATION) if part.n_rows]
+        ids = np.zeros(len(validated.class_ids), dtype=np.uint16)
         if not watched_are_named:
             check_watched_sources(len(names))
         elif len(ids):
-            ids = ids_among(_names_of(to_watch, watched.kept, "sources_val"), names, "sources_val")
-        of_watched = Sources(names, ids, shares(watched.X, to_watch, watched.kept), None)
-    return {"sources": of_rows, "validation_sources": of_watched}
+            ids = ids_among(_names_of(validation_parts, validated.kept, "sources_val"), names, "sources_val")
+        of_validated = Sources(names, ids, shares(validated.X, validation_parts, validated.kept), None)
+    return {"sources": of_rows, "validation_sources": of_validated}
 
 
 def _names_of(parts: Sequence[Partition], kept: npt.NDArray[np.int64] | None, name: str) -> npt.NDArray[Any]:
-    found = [read_sources(part.load().sources, part.n_rows, name) for part in parts]
-    return staying(np.concatenate(found), kept) if found else np.zeros(0)
+    names = [read_sources(part.load().sources, part.n_rows, name) for part in parts]
+    return staying(np.concatenate(names), kept) if names else np.zeros(0)
 
 
 def _domain(
@@ -83,7 +83,7 @@ def _domain(
     settings: FitSettings,
     first: bool,
 ) -> Any:
-    """Q as it was given ready, or learned from a sample of the rows."""
+    """Q as it was given, or learned from a sample of the rows."""
     assert prepared.sources is not None
     domain = estimator.domain_classifier
     if isinstance(domain, DomainModel):

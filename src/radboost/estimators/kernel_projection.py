@@ -62,7 +62,7 @@ DEFAULT_INVERSES = 10.0
 
 
 @dataclass(frozen=True)
-class LabeledRows:
+class ProjectionRows:
     """Different rows in canonical order, with the indices of their classes and weights that sum to 1."""
 
     X: FloatArray
@@ -201,11 +201,11 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         resolve_n_jobs(self.n_jobs)
         return kernels
 
-    def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> LabeledRows:
+    def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> ProjectionRows:
         labels = class_ids[None].astype(np.float64)
         kept, totals = canonical_rows(np.ascontiguousarray(X), labels, weights, resolve_n_jobs(self.n_jobs))
         self._sample_size = float(totals.sum())
-        return LabeledRows(X[kept], class_ids[kept], totals / totals.sum())
+        return ProjectionRows(X[kept], class_ids[kept], totals / totals.sum())
 
     def _distinct(self, X: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         nothing = np.zeros((1, len(X)))
@@ -227,7 +227,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
             varies = spreads > 1e-12
             self._scales = np.where(varies, 1.0 / np.where(varies, np.maximum(spreads * largest, 1e-300), 1.0), 0.0)
 
-    def _learn(self, labeled: LabeledRows, weights: FloatArray) -> None:
+    def _learn(self, labeled: ProjectionRows, weights: FloatArray) -> None:
         rank = DEFAULT_RANK if self.rank is None else int(self.rank)
         if self.rank is not None and rank > len(self._sample):
             raise ValueError(
@@ -258,7 +258,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
             )
         self._keep(solved, course, problem)
 
-    def _problem(self, labeled: LabeledRows, rank: int) -> ProjectionProblem:
+    def _problem(self, labeled: ProjectionRows, rank: int) -> ProjectionProblem:
         n_kernels = len(self._kernels)
         width = max(len(one.eigenvalues) for one in self._spectra)
         eigenvalues = np.zeros((n_kernels, width))

@@ -1,4 +1,4 @@
-"""Boosting over rows that stay with their owners: FedMultiBoost on Flower.
+"""Federated boosting over rows that stay with the clients: FedMultiBoost on Flower.
 
 Storcheus, PhD thesis (NYU, 2021), section 4.5. `pip install 'radboost[flower]'`; the guide is docs/federated.md.
 """
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from radboost.families.candidates import Candidates, stumps_at
 from radboost.federated.fitting import TrainedByOwners
-from radboost.federated.privacy import Privacy
 from radboost.federated.public import candidates_from, learn_domains
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Candidates",
     "FedMultiBoost",
-    "Privacy",
     "TrainedByOwners",
     "candidates_from",
     "client_app",

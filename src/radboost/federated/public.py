@@ -1,4 +1,4 @@
-"""What the server makes of public rows before the first round: Q, and candidates."""
+"""Q and candidates from public rows, before the first round."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from radboost.rows.sources import ids_among, known_sources, read_sources
 
 
 def learn_domains(X: Any, domains: Any) -> DomainModel:
-    """Q(k | x) from public rows, which need no labels, and the domain of each: multinomial logistic regression."""
+    """Q(k | x) from public rows and the domain of each: multinomial logistic regression; labels are not needed."""
     reader = DeepBoostClassifier(categorical_features=None)
     rows = read_rows(reader, X, np.arange(_length(X)) % 2)
     names = read_sources(domains, rows.n_rows, "domains")
     known = known_sources(names)
     if len(known) < 2:
         raise ValueError(f"domains names only {known.tolist()[0]!r}; with one domain there is no Q to learn.")
-    found = fit_domains(rows.X, ids_among(names, known, "domains"), None, {}, len(known))
-    return replace(found, names=tuple(known.tolist()))
+    model = fit_domains(rows.X, ids_among(names, known, "domains"), None, {}, len(known))
+    return replace(model, names=tuple(known.tolist()))
 
 
 def candidates_from(
     X: Any, y: Any, *, family: Any = "stumps", n_rounds: int = 100, per_round: int | None = None
 ) -> Candidates:
-    """The hypotheses of a DeepBoost model of public rows, as candidates.
+    """Hypotheses of a DeepBoost model of public rows, as candidates.
 
     `family` and `n_rounds` are those of `DeepBoostClassifier`; `per_round` as in `Candidates`.
     """

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
-from radboost.report.subject import UNKNOWN, LabeledRows, Subject
+from radboost.report.subject import UNKNOWN, Subject, SubjectRows
 from radboost.rows.contents import Places, drawn, folds
 
 MOST_ROWS, MOST_CELLS, MOST_COLUMNS = 20_000, 10_000_000, 1000
@@ -59,7 +59,7 @@ def constant_of(subject: Subject) -> Baselines:
     return Baselines(*_constant(subject, subject.test), None, None, "")
 
 
-def _constant(subject: Subject, part: LabeledRows) -> Predicted:
+def _constant(subject: Subject, part: SubjectRows) -> Predicted:
     n, weights = len(subject.test), part.weight()
     if not subject.classifies:
         return np.full(n, _best_number(subject, part.y, weights)), None
@@ -111,7 +111,7 @@ class _Made:
     design: _Design
     model: Any
 
-    def predict(self, subject: Subject, part: LabeledRows, rows: Places) -> Predicted:
+    def predict(self, subject: Subject, part: SubjectRows, rows: Places) -> Predicted:
         with one_blas_thread:
             columns = self.design.columns(part, rows)
             if not subject.classifies:
@@ -121,7 +121,7 @@ class _Made:
         return _best_classes(subject, probabilities), probabilities
 
 
-def _fit(subject: Subject, part: LabeledRows, rows: Places) -> _Made | None:
+def _fit(subject: Subject, part: SubjectRows, rows: Places) -> _Made | None:
     if subject.classifies:
         rows = rows[part.class_ids[rows] != UNKNOWN]
     targets = part.class_ids if subject.classifies else part.y
@@ -141,7 +141,7 @@ def _fit(subject: Subject, part: LabeledRows, rows: Places) -> _Made | None:
     return _Made(design, model)
 
 
-def _against_penalty(part: LabeledRows, rows: Places) -> FloatArray:
+def _against_penalty(part: SubjectRows, rows: Places) -> FloatArray:
     """Weights whose sum is the number of different rows, or 100 where there are fewer."""
     # The penalty of a linear model is 1 whatever the weights are. With this sum it counts as much for weights in any
     # unit, and for weights of whole numbers as much as for copies of rows.
@@ -172,7 +172,7 @@ class _Design:
     is_sparse: bool
 
     @staticmethod
-    def of(subject: Subject, part: LabeledRows, rows: Places, weights: FloatArray) -> _Design:
+    def of(subject: Subject, part: SubjectRows, rows: Places, weights: FloatArray) -> _Design:
         order = subject.by_gain()[:MOST_COLUMNS]
         numeric = [column for column in order if column not in subject.categories]
         levels = []
@@ -195,7 +195,7 @@ class _Design:
                 centers[index], spreads[index] = 0.0 if is_sparse else mean, spread
         return _Design(tuple(numeric), centers, spreads, tuple(gaps), tuple(levels), is_sparse)
 
-    def columns(self, part: LabeledRows, rows: Places) -> Any:
+    def columns(self, part: SubjectRows, rows: Places) -> Any:
         if self.is_sparse:
             chosen = part.matrix[:, list(self.chosen)].tocsr()[rows]
             return sparse.csr_array(chosen.multiply(1.0 / self.spreads[None, :]))

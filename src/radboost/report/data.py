@@ -13,7 +13,7 @@ from radboost.report.html import shortened
 from radboost.report.leaks import DECIDES, Finding, findings, quoted
 from radboost.report.profile import MOST_COLUMNS, MOST_ROWS, ColumnProfile, profiles
 from radboost.report.residuals import distribution
-from radboost.report.subject import UNKNOWN, LabeledRows, Subject
+from radboost.report.subject import UNKNOWN, Subject, SubjectRows
 from radboost.rows.categories import MOST_CATEGORIES
 from radboost.rows.contents import Hashes
 
@@ -64,7 +64,7 @@ def duplicates(hashes: Hashes) -> int:
     return len(hashes) - len(np.unique(hashes))
 
 
-def contradicting(part: LabeledRows) -> int:
+def contradicting(part: SubjectRows) -> int:
     """Return the number of rows whose cells are those of another row with another target."""
     groups = np.unique(part.hashes, return_inverse=True)[1].reshape(-1)
     _, pairs = np.unique(part.keys, return_index=True)  # a row for each pair of cells and target

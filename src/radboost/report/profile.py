@@ -15,7 +15,7 @@ from radboost._tables import column_values
 from radboost._typing import FloatArray
 from radboost.report.html import shortened
 from radboost.report.leaks import FEWEST_ROWS, Suspicion, TargetValues, is_id
-from radboost.report.subject import UNKNOWN, LabeledRows, Subject
+from radboost.report.subject import UNKNOWN, Subject, SubjectRows
 from radboost.rows.categories import MOST_CATEGORIES
 from radboost.rows.contents import Places, folds
 from radboost.rows.read import is_missing
@@ -92,7 +92,7 @@ def profiles(subject: Subject) -> list[ColumnProfile]:
     return made
 
 
-def _cells(part: LabeledRows, rows: Places, column: int, *, is_text: bool) -> npt.NDArray[Any]:
+def _cells(part: SubjectRows, rows: Places, column: int, *, is_text: bool) -> npt.NDArray[Any]:
     """Categories as they were given, or numbers."""
     return np.asarray(column_values(part.take(rows), column)) if is_text else part.column(column)[rows]
 

@@ -32,7 +32,7 @@ UNKNOWN = -1  # class id of a label that the model does not know
 
 
 @dataclass(frozen=True)
-class LabeledRows:
+class SubjectRows:
     """Rows with their targets."""
 
     X: Any  # as it was given, in a form that has columns
@@ -96,8 +96,8 @@ class Subject:
 
     model: Any  # estimator; of a search the best one
     asked: Any  # estimator or search whose report this is
-    test: LabeledRows
-    train: LabeledRows | None
+    test: SubjectRows
+    train: SubjectRows | None
     names: tuple[str, ...]
     classes: tuple[Any, ...]  # empty of a regressor
     predicted: Labels
@@ -293,7 +293,7 @@ def _estimator(model: Any) -> Any:
 
 def _rows(
     model: Any, X: Any, y: Any, sample_weight: Any, row_numbers: Any, classes: tuple[Any, ...], suffix: str
-) -> LabeledRows:
+) -> SubjectRows:
     """Check rows with their targets; `suffix` is that of the names of arguments."""
     X = _table(X, f"X{suffix}")
     labels = np.asarray(without_arrow(y))
@@ -328,7 +328,7 @@ def _rows(
             f"y{suffix} holds {_some(dict.fromkeys(labels.tolist()))}, and the classes of the model are "
             f"{_some(classes)}: it knows no label of these rows. Give labels of the type and spelling of the fit."
         )
-    return LabeledRows(
+    return SubjectRows(
         X=X,
         y=labels,
         matrix=sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix,

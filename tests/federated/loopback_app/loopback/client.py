@@ -1,6 +1,6 @@
-"""What each clinic runs."""
+"""App of each clinic."""
 
+from loopback.clinics import clinic
 from radboost.federated import client_app
-from radboost.federated.simulate import clinic
 
 app = client_app(lambda context: clinic(int(context.node_config["partition-id"])))

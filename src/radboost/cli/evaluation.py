@@ -1,4 +1,4 @@
-"""How good a model is on rows that it has not seen, beside what needs no boosting at all."""
+"""Evaluation of a model on rows that it has not seen, beside a constant and a linear model."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from radboost._numbers import number_text
 from radboost.model_file import Schema
 
 if TYPE_CHECKING:
-    from radboost.cli.rows import Divided, Part
+    from radboost.cli.rows import LabeledRows, RowSplit
     from radboost.report.baselines import Baselines
     from radboost.report.scores import Measure, Score
     from radboost.report.subject import Subject
 
-FEW = 20  # different rows, to say anything by
-OF_A_CLASS = ("precision", "recall", "F1")
-# Names of --metric, the measure of the verdict, and the scorer of scikit-learn that searches and early stopping take.
+MIN_DIFFERENT_ROWS = 20  # with fewer a remark says that they are too few
+CLASS_MEASURES = ("precision", "recall", "F1")
+# Task -> name of --metric -> measure of the report, and scorer of scikit-learn for searches and early stopping.
 METRICS = {
     "classes": {
         "error": ("error", "accuracy"),
@@ -40,7 +41,7 @@ METRICS = {
 
 
 def known_metric(name: str, task: str) -> tuple[str, str]:
-    """The measure and the scorer of a --metric."""
+    """Measure and scorer of a --metric."""
     known = METRICS[task]
     chosen = name.lower().replace("-", "_").replace("roc_", "")
     if chosen not in known:
@@ -49,60 +50,62 @@ def known_metric(name: str, task: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A score with its interval beside two baselines, and what follows."""
+class Evaluation:
+    """Score with its 95% interval beside two baselines, and further measures."""
 
     measure: str
     rows: int
     different_rows: int
-    """Equal rows count once; of --group the number of groups."""
+    """Number of rows in which equal ones count once; with --group the number of groups."""
     score: float
     low: float
     high: float
     baseline: float | None
-    """Of the most frequent class, of the cheapest one, or of the mean."""
+    """Score of the most frequent class, of the cheapest one, or of the mean."""
     linear: float | None
     better_than_linear: str
     """Either "yes", "not clearly", "no, worse" or "not compared"."""
     further: dict[str, dict[str, Any]]
-    """Each further measure with its score, interval, baseline and linear model."""
+    """Further measure -> score, low, high, baseline, linear."""
     alone: str
-    """What the baseline is."""
+    """Name of the baseline."""
     rare: str | None = None
-    """The class of which precision, recall and F1 are told; None: means over the classes."""
+    """Class of precision, recall and F1; None: means over the classes."""
     grouped: bool = False
-    """Whether rows were held out by --group."""
+    """True if rows were held out by --group."""
     copies: dict[str, Any] = field(default_factory=dict)
-    """Of held-out copies of training rows: rows, score, low, high, and the share of all rows that have a copy."""
+    """Held-out copies of training rows: rows, score, low, high, and the fraction of all rows that have a copy."""
     remarks: tuple[str, ...] = ()
 
     def text(self, of: str) -> str:
-        """In one line."""
+        """Headline: score, interval, rows and baselines in one line."""
         from radboost.report.figures import count  # which takes a while to load
 
-        sure = "" if math.isnan(self.low) else f" (95% interval {number_text(self.low)} to {number_text(self.high)})"
-        line = f"{self.measure} {number_text(self.score)}{sure} on {self.rows:,} {of}"
+        interval = (
+            "" if math.isnan(self.low) else f" (95% interval {number_text(self.low)} to {number_text(self.high)})"
+        )
+        text = f"{self.measure} {number_text(self.score)}{interval} on {self.rows:,} {of}"
         if self.different_rows < self.rows:
-            line += (
+            text += (
                 f" ({count(self.different_rows, 'group') if self.grouped else f'{self.different_rows:,} different'})"
             )
         if self.baseline is not None:
-            line += f"; {self.alone} alone {number_text(self.baseline)}"
-        return line if self.linear is None else f"{line}, linear model {number_text(self.linear)}"
+            text += f"; {self.alone} alone {number_text(self.baseline)}"
+        return text if self.linear is None else f"{text}, linear model {number_text(self.linear)}"
 
     def lines(self, of: str) -> list[str]:
-        """All that is told."""
+        """Lines of the full evaluation."""
         return [one for one in (self.text(of), self.comparison(), *self._more(), *self.remarks) if one]
 
     def _more(self) -> list[str]:
-        """Further measures with their 95% intervals: those of all rows, and those of the rare class."""
-        whole = [_measure_text(name, one) for name, one in self.further.items() if name not in OF_A_CLASS]
-        by_class = [_measure_text(name, one) for name, one in self.further.items() if name in OF_A_CLASS]
+        """Lines of further measures with their intervals: of all rows, and of the rare class."""
+        whole = [_measure_text(name, one) for name, one in self.further.items() if name not in CLASS_MEASURES]
+        by_class = [_measure_text(name, one) for name, one in self.further.items() if name in CLASS_MEASURES]
         whose = "means over the classes" if self.rare is None else f"of {self.rare!r}"
         return [", ".join(whole), f"{whose}: {', '.join(by_class)}" if by_class else ""]
 
     def comparison(self) -> str:
-        """What is to be said beside the numbers."""
+        """Sentence that compares with the linear model; empty without one."""
         by = "" if self.measure in ("error", "RMSE", "mean cost") else f", by {self.measure}"
         try_this = "try --tune" if self.measure == "mean cost" else "try --estimator sparse, or --tune"
         words = {
@@ -113,24 +116,24 @@ class Verdict:
         return words.get(self.better_than_linear, "")
 
     def as_document(self) -> dict[str, Any]:
-        """For JSON."""
+        """Fields of the evaluation, for JSON."""
         return asdict(self)
 
 
 def _measure_text(name: str, one: dict[str, Any]) -> str:
-    """Three decimals, of costs and of measures in units of the target four digits."""
+    """Measure with three decimals; costs and measures in units of the target with four digits."""
     in_units = name in ("RMSE", "MAE", "quantile loss", "mean cost")
     score, low, high = (number_text(one[key]) if in_units else f"{one[key]:.3f}" for key in ("score", "low", "high"))
     return f"{name} {score}" + ("" if math.isnan(one["low"]) else f" ({low} to {high})")
 
 
 def subject_of(
-    model: Any, schema: Schema, part: Part, train: Part | None = None, facts: dict[str, Any] | None = None
+    model: Any, schema: Schema, part: LabeledRows, train: LabeledRows | None = None, facts: dict[str, Any] | None = None
 ) -> Subject:
-    """A model with the rows that it is judged on, in an order that depends on their content alone."""
+    """Subject of a report: a model with its test rows, in an order that depends on their content alone."""
     from radboost.report.subject import read  # which takes a while to load
 
-    def seen(one: Part) -> Any:
+    def seen(one: LabeledRows) -> Any:
         return replace(one.table, columns=schema.columns).for_model(schema.form, with_others=True)
 
     part = part.in_order()
@@ -153,31 +156,34 @@ def subject_of(
     return replace(subject, train=replace(subject.train, weights=train.weights, units=train.units))
 
 
-def subject_of_fit(model: Any, schema: Schema, rows: Divided, facts: dict[str, Any]) -> Subject:
-    """A model with the rows held out from it, copies of training rows apart."""
-    assert rows.judged_on is not None
-    subject = subject_of(model, schema, rows.judged_on, rows.train, facts)
+def subject_of_fit(model: Any, schema: Schema, rows: RowSplit, facts: dict[str, Any]) -> Subject:
+    """Subject of a report on the held-out rows, with copies of training rows apart."""
+    assert rows.test_rows is not None
+    subject = subject_of(model, schema, rows.test_rows, rows.train, facts)
     if rows.copies is None:
         return subject
     copies = subject_of(model, schema, rows.copies)
-    return replace(subject, copies=copies, share_of_copies=rows.share_of_copies)
+    return replace(subject, copies=copies, share_of_copies=rows.copied_fraction)
 
 
-def judge(subject: Subject, found: Baselines, metric: str | None = None) -> Verdict:
-    """All measures, with the one of --metric as the headline."""
+def evaluate(subject: Subject, baselines: Baselines, metric: str | None = None) -> Evaluation:
+    """Evaluation by all measures, with that of --metric as the headline."""
     from radboost.report.scores import linear_predictions, measures, own_predictions, rare_class, scores_of
 
-    scores, known = {one.name: one for one in scores_of(subject, found)}, {one.name: one for one in measures(subject)}
+    scores, known = (
+        {one.name: one for one in scores_of(subject, baselines)},
+        {one.name: one for one in measures(subject)},
+    )
     name = next(iter(scores)) if metric is None else metric
     if name not in scores:
         raise ValueError(f"--metric: the {name} says nothing of these rows; measures that do are {', '.join(scores)}")
-    first, linear = scores[name], linear_predictions(found)
+    first, linear = scores[name], linear_predictions(baselines)
     low, high = first.interval or (math.nan, math.nan)
     beside = None if linear is None else known[name].beside(subject, own_predictions(subject), linear)
     better = "not compared" if beside is None else "yes" if beside.better else "no, worse" if beside.worse else None
     rare = subject.class_names[rare_class(subject)] if len(subject.classes) == 2 else None
     of_costs = subject.cost is not None
-    return Verdict(
+    return Evaluation(
         measure=name,
         rows=len(subject.test),
         different_rows=subject.test.n_different,
@@ -209,8 +215,8 @@ def _of_copies(subject: Subject, measure: Measure) -> dict[str, Any]:
     own = next(one for one in measures(subject.copies) if one.name == measure.name)
     answers = own_predictions(subject.copies)
     low, high = own.interval_of(subject.copies, answers) or (math.nan, math.nan)
-    found = {"rows": len(subject.copies.test), "score": own.value(answers), "low": low, "high": high}
-    return {**found, "share_of_all_rows": subject.share_of_copies}
+    score = {"rows": len(subject.copies.test), "score": own.value(answers), "low": low, "high": high}
+    return {**score, "share_of_all_rows": subject.share_of_copies}
 
 
 def _remarks(subject: Subject) -> tuple[str, ...]:
@@ -218,7 +224,7 @@ def _remarks(subject: Subject) -> tuple[str, ...]:
 
     said = []
     n = subject.test.n_different
-    if n < FEW:
+    if n < MIN_DIFFERENT_ROWS:
         one = "group" if subject.test.units is not None else "different row"
         what = f"{one} is" if n == 1 else f"{one}s are"
         said.append(
@@ -230,44 +236,42 @@ def _remarks(subject: Subject) -> tuple[str, ...]:
 
 
 def without_linear(subject: Subject) -> Baselines:
-    """The best constant for these very rows, where no model is compared."""
+    """Baselines with the best constant for these rows, and no linear model."""
     from radboost.report.baselines import constant_of
 
     return constant_of(subject)
 
 
 def pooled(subject: Subject, parts: list[tuple[Subject, np.ndarray]]) -> tuple[Subject, Baselines]:
-    """All rows with the answers of models that have not seen them: of each part its subject, and where its rows are."""
+    """Subject and baselines of a cross-validation; `parts` has the subject and the row indices of each fold."""
     from radboost.report.baselines import constant_of
 
-    def labels(one: Subject, places: Any) -> Any:
-        return None if places is None else np.asarray(one.classes, dtype=object)[places] if one.classifies else places
-
     order = np.argsort(np.concatenate([rows for _, rows in parts]), kind="stable")
+    subjects = [one for one, _ in parts]
 
     def joined(values: list[Any]) -> Any:
         return None if any(one is None for one in values) else np.concatenate(values)[order]
 
-    def of_labels(values: list[Any]) -> Any:
-        places = {label: place for place, label in enumerate(subject.classes)}
-        found = joined(values)
-        return found if found is None or not places else np.array([places[label] for label in found.tolist()])
+    def class_indices(one: Subject) -> npt.NDArray[np.int64]:
+        """Index among the classes of `subject` of each class of a fold."""
+        return np.array([subject.classes.index(label) for label in one.classes])
 
-    def chances(one: Subject, given: Any) -> Any:
-        if given is None:
+    def linear(one: Subject) -> Any:
+        values = one.baselines.linear
+        return values if values is None or not one.classifies else class_indices(one)[values]
+
+    def of_all_classes(one: Subject, probabilities: Any) -> Any:
+        if probabilities is None:
             return None
-        found = np.zeros((len(one.test), len(subject.classes)))
-        found[:, [subject.classes.index(label) for label in one.classes]] = given
-        return found
+        widened = np.zeros((len(one.test), len(subject.classes)))
+        widened[:, class_indices(one)] = probabilities
+        return widened
 
-    every = [one for one, _ in parts]
-    both = [(one, one.baselines) for one in every]
-    made = replace(
+    baselines = replace(
         constant_of(subject),
-        linear=of_labels([labels(one, of.linear) for one, of in both]),
-        linear_probabilities=joined([chances(one, of.linear_probabilities) for one, of in both]),
+        linear=joined([linear(one) for one in subjects]),
+        linear_probabilities=joined([of_all_classes(one, one.baselines.linear_probabilities) for one in subjects]),
     )
-    answers = joined([np.asarray(one.predicted, dtype=object if one.classifies else np.float64) for one in every])
-    return replace(
-        subject, predicted=answers, probabilities=joined([chances(one, one.probabilities) for one in every])
-    ), made
+    predicted = joined([np.asarray(one.predicted, dtype=object if one.classifies else np.float64) for one in subjects])
+    probabilities = joined([of_all_classes(one, one.probabilities) for one in subjects])
+    return replace(subject, predicted=predicted, probabilities=probabilities), baselines

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radboost.engine import evaluate_loss
-from radboost.federated.numbers import Scales, argument_with, from_limbs, from_words, to_limbs, to_words
-from radboost.federated.regression import fixed_sums
+from radboost.federated.domains import fixed_sums
+from radboost.federated.fixed_point import Scales, argument_with, from_limbs, from_words, to_limbs, to_words
 
 wide = st.integers(-(2**127), 2**127 - 1)
 

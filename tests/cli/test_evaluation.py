@@ -12,13 +12,13 @@ from scipy.stats import binom
 from sklearn import metrics
 
 from radboost import DeepBoostClassifier, RGBRegressor
-from radboost.cli.columns import Table
-from radboost.cli.judging import Verdict, judge, subject_of
-from radboost.cli.rows import Part as TablePart
+from radboost.cli.columns import FeatureTable
+from radboost.cli.evaluation import Evaluation, evaluate, subject_of
+from radboost.cli.rows import LabeledRows
 from radboost.guarantees.holdout import exact_interval
 from radboost.model_file import ColumnSchema, Schema
 from radboost.report.baselines import Baselines
-from radboost.report.subject import LabeledRows, Subject
+from radboost.report.subject import Subject, SubjectRows
 
 
 def verdict(
@@ -32,18 +32,18 @@ def verdict(
     costs: Any = None,
     units: Any = None,
     metric: str | None = None,
-) -> Verdict:
+) -> Evaluation:
     """On places of classes, or on numbers where these are no integers."""
     y, answers = np.asarray(y), np.asarray(answers)
     classes = tuple("abc"[: 1 + max(y.max(), answers.max(), 1)]) if y.dtype.kind == "i" else ()
     rows = np.arange(len(y), dtype=np.float64)[:, None]
-    part = LabeledRows(
+    part = SubjectRows(
         rows, y, rows, weights, y, np.arange(len(y)), units=None if units is None else np.asarray(units, np.uint64)
     )
     model: Any = SimpleNamespace(ensemble_=None, **({} if costs is None else {"cost_": np.asarray(costs, float)}))
     predicted = np.array(classes, dtype=object)[answers] if classes else answers
     subject = Subject(model, model, part, None, ("row",), classes, predicted, chances, None, {})
-    return judge(subject, Baselines(np.full(len(y), constant), None, linear, None, ""), metric)
+    return evaluate(subject, Baselines(np.full(len(y), constant), None, linear, None, ""), metric)
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(40) % 4 + 1.0])
@@ -102,14 +102,14 @@ def test_the_order_of_rows_changes_nothing(regression: bool) -> None:
     y = z + x.round(1) if regression else (z + x > 1).astype(np.int64)
     columns = (ColumnSchema("x", "number"), ColumnSchema("z", "number"))
     schema = Schema("y", "numbers" if regression else "classes", "table", columns, (), ())
-    part = TablePart(Table(columns, {"x": x, "z": z}), y, 1.0 + np.arange(90) % 3, np.arange(90))
+    part = LabeledRows(FeatureTable(columns, {"x": x, "z": z}), y, 1.0 + np.arange(90) % 3, np.arange(90))
     train, test = part.take(np.arange(60)), part.take(np.arange(60, 90))
     kind = RGBRegressor if regression else DeepBoostClassifier
     model = kind(5, n_jobs=1).fit(train.table.for_model("table"), train.y)
     said = []
     for _ in range(3):
         subject = subject_of(model, schema, test.take(rng.permutation(30)), train.take(rng.permutation(60)))
-        said.append(judge(subject, subject.baselines).as_document())
+        said.append(evaluate(subject, subject.baselines).as_document())
     assert said[0] == said[1] == said[2]
 
 

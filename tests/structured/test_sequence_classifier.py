@@ -27,7 +27,7 @@ from radboost.structured.automata import LossCache
 from radboost.structured.chains import ChainShape
 from radboost.structured.decoding import best_strings, least_expected_loss, marginals
 from radboost.structured.gradient import substring_numbers
-from radboost.structured.training import Budget, SequenceObjective
+from radboost.structured.training import SequenceObjective
 
 LOSSES = ("hamming", "edit_distance", "smith_waterman", "ngram", "cross_entropy")
 
@@ -87,7 +87,8 @@ def test_gradients_are_those_of_the_objective(loss, order):
         np.array([0.1, 0.2, 0.3, 0.4]),
         loss=SequenceClassifier(loss)._read_parameters(),
         alpha=0.3,
-        budget=Budget(100_000, None),
+        max_states=100_000,
+        threshold=None,
         n_jobs=1,
     )
     weights = rng.normal(size=shape.n_weights)

@@ -12,7 +12,7 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -133,19 +133,7 @@ LOG = Semiring(
 )
 """The probability semiring in terms of -log(weight): a sum is -log(exp(-a) + exp(-b)), a product is a + b."""
 
-TROPICAL = Semiring(
-    name="tropical",
-    zero=math.inf,
-    one=0.0,
-    idempotent=True,
-    plus=min,
-    times=operator.add,
-    sum=_smallest,
-    inverse_of_times=operator.sub,
-    contains=_is_cost,
-    members=_COSTS,
-    advice=_COST_ADVICE,
-)
+TROPICAL = replace(LOG, name="tropical", idempotent=True, plus=min, sum=_smallest)
 """Costs, of which the smallest counts: (R and +inf, min, +, +inf, 0)."""
 
 SEMIRINGS: dict[str, Semiring] = {semiring.name: semiring for semiring in (PROBABILITY, LOG, TROPICAL)}

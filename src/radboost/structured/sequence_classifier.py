@@ -29,7 +29,7 @@ from radboost.structured.chains import ChainShape
 from radboost.structured.decoding import best_strings, least_expected_loss, marginals
 from radboost.structured.features import Observations, read_observations, symbols_of
 from radboost.structured.losses import Hamming, StringCrossEntropy, StringLoss, get_string_loss
-from radboost.structured.training import LARGEST_WEIGHT, Budget, SequenceObjective, by_descent, by_lbfgs
+from radboost.structured.training import LARGEST_WEIGHT, SequenceObjective, by_descent, by_lbfgs
 
 SOLVERS = ("lbfgs", "sgd")
 DEFAULT_STATES = 5_000
@@ -172,7 +172,7 @@ class SequenceClassifier(Unexplained):
                 )
         targets = [np.searchsorted(classes, string).astype(np.int32) for string in strings]
         longest = max(map(len, targets))
-        budget = Budget(self._budget(loss, longest), self.threshold)
+        max_states = self._budget(loss, longest)
         shape = ChainShape(len(classes), observations.n_features, self.order)
         if shape.n_weights > 10**8:
             raise ValueError(
@@ -187,7 +187,8 @@ class SequenceClassifier(Unexplained):
             parts,
             loss=loss,
             alpha=self.alpha,
-            budget=budget,
+            max_states=max_states,
+            threshold=self.threshold,
             n_jobs=resolve_n_jobs(self.n_jobs),
             numbers=[int(kept[index]) for index in first],
         )

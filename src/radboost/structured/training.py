@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,6 @@ LARGEST_WEIGHT = 1e100
 Report = Callable[[NDArray[np.float64]], None]
 
 
-@dataclass(frozen=True)
-class Budget:
-    """Budget of the automata of losses (`gradient_terms`)."""
-
-    max_states: int
-    threshold: float | None
-
-
 class SequenceObjective:
     """F of (6.1) over weighted sequences, less L(y_i, y_i), with half the squared norm of the weights times `alpha`.
 
@@ -48,12 +39,14 @@ class SequenceObjective:
         *,
         loss: StringLoss,
         alpha: float,
-        budget: Budget,
+        max_states: int,
+        threshold: float | None,
         n_jobs: int,
         numbers: list[int] | None = None,
     ) -> None:
         self.shape, self.features, self.targets, self.parts = shape, features, targets, parts
-        self.loss, self.alpha, self.budget, self.n_jobs = loss, alpha, budget, n_jobs
+        self.loss, self.alpha, self.n_jobs = loss, alpha, n_jobs
+        self.max_states, self.threshold = max_states, threshold  # of the automata of losses (`gradient_terms`)
         self.numbers = list(range(len(targets))) if numbers is None else numbers  # names of the sequences in errors
         # The automata of all sequences, until the end of the fit; those that do not fit are made again in each round.
         self.cache = LossCache(int(0.5 * free_memory()))
@@ -76,8 +69,8 @@ class SequenceObjective:
                 [self.targets[k] for k in part],
                 scores,
                 order=self.shape.order,
-                max_states=self.budget.max_states,
-                threshold=self.budget.threshold,
+                max_states=self.max_states,
+                threshold=self.threshold,
                 cache=self.cache,
                 n_jobs=self.n_jobs,
                 certify=certify,

@@ -15,7 +15,7 @@ from radboost.engine import current, log
 from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
 from radboost.objectives import LossState, Objective
-from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
+from radboost.penalties import EnsemblePenalty, closed_form_step, descents, on_grid, slope
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
@@ -45,7 +45,7 @@ Move = Callable[[int, LossState], Step | None]
 
 
 class CoordinateDescent(RoundMaker):
-    """Coordinate descent on F(alpha) = loss + sum of Lambda_j |alpha_j|.
+    """Coordinate descent on F(alpha) = loss + penalty, with WeightedL1 the sum of Lambda_j |alpha_j|.
 
     Deep Boosting, Figure 2; Multi-Class Deep Boosting, Figures 1 to 3.
     """
@@ -56,7 +56,7 @@ class CoordinateDescent(RoundMaker):
         self,
         objective: Objective,
         proposers: Sequence[Proposer],
-        penalty: WeightedL1,
+        penalty: EnsemblePenalty,
         *,
         n_rows: int,
         learning_rate: float,
@@ -72,7 +72,7 @@ class CoordinateDescent(RoundMaker):
         self.proposers = proposers
         self.penalty = penalty
         self.learning_rate = learning_rate
-        self.step = step if objective.has_closed_form else "line_search"
+        self.step = step if objective.has_closed_form and penalty.linear else "line_search"
         self.trace = Trace() if trace is None else trace
         rated = any(proposer.rated for proposer in proposers)
         self.members = Members(current().members(n_rows, objective.n_classes), penalty, self.trace, rated=rated)
@@ -184,6 +184,9 @@ class CoordinateDescent(RoundMaker):
             return []
         by_slot = self.members.by_slot
         growing, shrinking = self.objective.edges(self.members.columns)
+        if not self.penalty.linear:
+            rest = self.penalty.slope_of_rest(self.members.weights[: len(growing)]) / state.slope
+            growing, shrinking = growing - rest, shrinking - rest
         found = descents(
             growing,
             shrinking,
@@ -234,9 +237,13 @@ class CoordinateDescent(RoundMaker):
         return max(self.objective.step_grid, RATED_GRID) if member.rated else self.objective.step_grid
 
     def _searched_step(self, member: Member, edge: float, state: LossState) -> float:
-        def derivative(step: float) -> float:
+        def of_loss(step: float) -> float:
             return self.objective.slope_along(self.members.columns, member.slot, step)
 
+        def with_rest(step: float) -> float:
+            return of_loss(step) + float(self.penalty.slope_of_rest(member.weight + step))
+
+        derivative = of_loss if self.penalty.linear else with_rest
         if member.weight == 0.0 and self.learning_rate <= LONGEST_SHARE and self.objective.smooth:
             # Trees of one fit have similar steps.
             last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0

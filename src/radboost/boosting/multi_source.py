@@ -21,7 +21,7 @@ from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
 from radboost.objectives.over_sources import MaxOfSources, SumOfSources
 from radboost.objectives.sourced import SourcedObjective
-from radboost.penalties import WeightedL1, descents, on_grid, slope
+from radboost.penalties import EnsemblePenalty, check_linear, descents, on_grid, slope
 
 # No direction lowers G by more than this per unit of its step: the fit has converged.
 RATE_TOLERANCE = 1e-9
@@ -68,7 +68,7 @@ class MultiSourceDescent(RoundMaker):
         self,
         objective: SourcedObjective,
         proposers: Sequence[Sequence[Proposer]],
-        penalty: WeightedL1,
+        penalty: EnsemblePenalty,
         *,
         n_rows: int,
         n_features: int,
@@ -78,6 +78,7 @@ class MultiSourceDescent(RoundMaker):
         trace: Trace,
         raw_rows: RawRows,
     ) -> None:
+        check_linear(penalty, "Descent over several sources")
         self.objective = objective
         self.proposers = proposers
         self.penalty = penalty

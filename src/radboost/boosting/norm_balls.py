@@ -17,7 +17,7 @@ from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import CutTree, RegressionTrees
 from radboost.families.norm_balls import NormBalls
-from radboost.losses import MultinomialLoss, NativeTargetLoss, ask
+from radboost.losses import MultinomialLoss, NamedTargetLoss, ask
 from radboost.losses.own import checked_numbers
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
@@ -68,7 +68,7 @@ class RGBSettings:
 def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | None = None) -> FloatArray:
     """What every row is scored with before the first round, besides its offset: one number for each output."""
     loss = rows.loss
-    if isinstance(loss, NativeTargetLoss):
+    if isinstance(loss, NamedTargetLoss):
         given = WeightedRows(targets, rows.weights.given, rows.mean, rows.weights.gather)
         found = loss.start(given) if offset is None else loss.start_beside(given, offset)
         if found is not None:

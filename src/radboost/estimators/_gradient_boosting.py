@@ -34,7 +34,7 @@ from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSetting
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
 from radboost.families import NormBalls, TreeFamilies
 from radboost.families.raw_rows import RawRows
-from radboost.losses import NativeTargetLoss, TargetLoss, ask
+from radboost.losses import NamedTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, loss_to_gain, make_rows
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
@@ -281,13 +281,13 @@ class GradientBoosting(BoostingEstimator):
         weights = prepared.row_weights(folds_large=True)
         learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
         # Where the loss is one of differences, an offset of the scores is one of the targets.
-        of_difference = isinstance(loss, NativeTargetLoss) and loss.of_difference
+        of_difference = isinstance(loss, NamedTargetLoss) and loss.of_difference
         within = learned if prepared.offset is None or not of_difference else learned - prepared.offset
         units = self._units(within, weights, growth.n_threads)
         if units is not None:
             learned, within = learned / units, within / units
         loss_of_fit = named
-        if isinstance(loss, NativeTargetLoss):
+        if isinstance(loss, NamedTargetLoss):
             mean = partial(weights.mean, n_threads=growth.n_threads)
             adapted = loss.for_rows(WeightedRows(within, weights.given, mean, weights.gather))
             loss, loss_of_fit = adapted, named if adapted is loss else adapted
@@ -298,7 +298,7 @@ class GradientBoosting(BoostingEstimator):
                 shapes = [1 if array.ndim == 1 else array.shape[1] for array in (targets, learned)]
                 raise ValueError(f"y_val has {shapes[0]} targets per row, and y has {shapes[1]}. Give all of them.")
             targets = targets if units is None else targets / units
-            if isinstance(loss, NativeTargetLoss):
+            if isinstance(loss, NamedTargetLoss):
                 loss.check_targets(ends_of_all(targets, watched.collective))
             patience = None if stopping is None else stopping.patience
             watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)

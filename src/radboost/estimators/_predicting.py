@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from radboost._typing import FloatArray
 from radboost.calibration import Calibration
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer, margin_rule
+from radboost.estimators._exporting import class_answer, margin_link
 from radboost.estimators._trees_model import TreesModel
 from radboost.export.parts import ExportedAnswer
 from radboost.losses import MarginLoss, get_loss
@@ -142,7 +142,7 @@ class PredictingMixin(TreesModel):
 
     def _exported_answer(self) -> ExportedAnswer:
         loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)
-        return class_answer(self, margin_rule(self.objective_, loss, len(self.classes_)))
+        return class_answer(self, margin_link(self.objective_, loss, len(self.classes_)))
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         """Parameters that predictions depend on, as they were in the fit; a file keeps these."""

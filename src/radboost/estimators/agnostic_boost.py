@@ -20,10 +20,11 @@ from radboost.estimators._exporting import class_answer
 from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._predicting import PredictingMixin
-from radboost.export.parts import ExportedAnswer, Rule
+from radboost.export.parts import ExportedAnswer
 from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
 from radboost.losses.judging import check_judging
+from radboost.losses.link import Link
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.judged import JudgedRows, SeveralLosses
@@ -172,7 +173,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         return chances(scores[:, None] if scores.ndim == 1 else scores)
 
     def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax"))
+        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax"))
 
     @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:

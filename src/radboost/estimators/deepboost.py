@@ -34,7 +34,7 @@ from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeLoss, TargetLoss, get_loss
 from radboost.model_file import storable_estimator
-from radboost.objectives import Objective, resolve_objective, row_cost
+from radboost.objectives import OBJECTIVES, Objective, resolve_objective, row_cost
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import Constraints, GrowthSettings, TreeOptions, read_tree_options
@@ -49,8 +49,6 @@ AUTOMATIC_ROUNDS, AUTOMATIC_RATE = 300, 0.1
 # Hypotheses of no more than two questions are weak: the closed form's steps along them are a fraction of the optimal
 # ones, so that "auto" is the line search, with more rounds.
 WEAK_DEPTH, ROUNDS_OF_WEAK = 2, 600
-# With more than two classes, those that leaves with numbers go with.
-RATED_OBJECTIVES = ("sum", "compsum")
 
 
 @storable_estimator
@@ -386,8 +384,8 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             and options.leaves == "auto"
             and len(families) == 1
             and isinstance(families[0], Trees)
-            and isinstance(get_loss(self.loss), NativeLoss)
-            and self.objective in RATED_OBJECTIVES
+            and get_loss(self.loss).native
+            and OBJECTIVES[self.objective].rates_leaves
             and self.step in ("auto", "line_search")
             and damped
         )
@@ -455,7 +453,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace, deepest: int = 0) -> FitPlan:
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
-        if growth.rated and len(prepared.known_classes) > 2 and self.objective not in RATED_OBJECTIVES:
+        if growth.rated and len(prepared.known_classes) > 2 and not OBJECTIVES[self.objective].rates_leaves:
             raise ValueError(
                 'TreeOptions(leaves="rated") goes with objective="sum" or "compsum", which count each wrong class; '
                 f'got {self.objective!r}. Take leaves="votes" with it.'
@@ -519,7 +517,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         return HowToPrune(
             prices=adaptive_prices(ensemble, lambda_ * ensemble.complexities + float(self.l1_penalty)),
             signed=n_classes == 2 and not keeps_order(self),
-            refits_leaves=(n_classes == 2 or self.objective_ in RATED_OBJECTIVES) and not keeps_order(self),
+            refits_leaves=(n_classes == 2 or OBJECTIVES[self.objective_].rates_leaves) and not keeps_order(self),
             losses=lambda scores, targets: cost.row_losses(loss, scores, targets.astype(np.uint16)),
             errors=wrong_labels,
         )

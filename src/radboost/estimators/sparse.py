@@ -20,11 +20,12 @@ from radboost.estimators._naming import with_parameters_of_bases
 from radboost.estimators._sparse_fit import PassedOn, SparseBoost, no_columns
 from radboost.explain.build import Verdict, verdict_on_task
 from radboost.explain.explanation import Explanation
-from radboost.export.parts import ExportedAnswer, Rule
+from radboost.export.parts import ExportedAnswer
 from radboost.linear import InductionSettings
 from radboost.losses import ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
 from radboost.losses.exponential import ExponentialScores
+from radboost.losses.link import Link
 from radboost.losses.logistic import LogisticScores
 from radboost.losses.multinomial import MultinomialScores
 from radboost.losses.target import WeightedRows
@@ -277,7 +278,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
 
     def _exported_answer(self) -> ExportedAnswer:
         if self._one_task:
-            return ExportedAnswer(tuple(self.task_labels_[0]), Rule("logistic"))
+            return ExportedAnswer(tuple(self.task_labels_[0]), Link("logistic"))
         return ExportedAnswer(tasks=tuple(map(tuple, self.task_labels_)))
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:

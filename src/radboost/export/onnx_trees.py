@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.export.onnx_nodes import need_onnx
-from radboost.export.parts import ScoreSum, WeightedTree, leaf_numbers
+from radboost.export.parts import ScoreSum, leaf_numbers
+from radboost.families.exported import WeightedTree
 from radboost.trees.tree import Tree
 
 AT_MOST = 0  # the mode of a node: BRANCH_LEQ

@@ -176,6 +176,7 @@ class Family(ABC):
 
     accepts_missing: ClassVar[bool] = True  # rows with NaN
     of_trees: ClassVar[bool] = False  # grown as `Problem.settings` say, constraints on columns among them
+    one_set: ClassVar[bool] = False  # all hypotheses are from one set of functions, fixed before the rows were seen
 
     def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
         super().__init_subclass__(**others)

@@ -14,6 +14,7 @@ from scipy import sparse
 from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.families.base import Hypothesis
+from radboost.families.exported import WeightedProduct
 from radboost.families.generators import Generator, LastLook, Proposing, Training
 from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored, read_features
 from radboost.model_file.checks import read_array, require
@@ -82,6 +83,9 @@ class ColumnKind(Kind[Column], of=Column, code=0):
         """All of them as one product of matrices."""
         scores += np.asarray(X[:, [column.feature for column in hypotheses]] @ weights)
 
+    def sparse_part(self, hypothesis: Column, weights: FloatArray, n_features: int) -> WeightedProduct:
+        return WeightedProduct((hypothesis.feature,), weights)
+
     def write(self, hypotheses: Sequence[Column], n_features: int) -> Stored:
         return Stored(arrays={"columns": np.array([column.feature for column in hypotheses], dtype="<i4")})
 
@@ -101,6 +105,9 @@ class ProductKind(Kind[Product], of=Product, code=1):
         rows = X[:, features].toarray(order="F")
         moved = [Product(tuple(places[feature] for feature in product.features)) for product in hypotheses]
         return super().values(moved, rows)
+
+    def sparse_part(self, hypothesis: Product, weights: FloatArray, n_features: int) -> WeightedProduct:
+        return WeightedProduct(hypothesis.features, weights)
 
     def write(self, hypotheses: Sequence[Product], n_features: int) -> Stored:
         factors = [feature for product in hypotheses for feature in product.features]

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from radboost._members import register
 from radboost._typing import FloatArray
+from radboost.losses.link import Link
 from radboost.model_file import storable_value
 
 # The losses by what they are taken of, and by their names.
 REGISTRY: dict[str, dict[str, type[Any]]] = {
     kind: {} for kind in ("margins", "signs", "numbers", "classes", "scores", "judging")
 }
-
-
-@runtime_checkable
-class MarginLoss(Protocol):
-    """A convex, increasing, differentiable Phi; a row with margin y f costs Phi(1 - y f).
-
-    With more than two classes the objective says what Phi is taken of. Users write a `TargetLoss`, of which
-    `radboost.losses.own` makes one of these.
-    """
-
-    def value(self, u: FloatArray, /) -> FloatArray:
-        """Phi(u)."""
-
-    def derivative(self, u: FloatArray, /) -> FloatArray:
-        """Phi'(u): positive, or zero where the row no longer matters."""
 
 
 @runtime_checkable
@@ -70,7 +57,7 @@ def _read_only(array: FloatArray) -> FloatArray:
 
 
 class Loss(ABC):
-    """A loss of RadBoost's own. `class HuberLoss(NativeTargetLoss, name="huber", of="numbers")` registers itself.
+    """A loss with a name. `class HuberLoss(NativeTargetLoss, name="huber", of="numbers")` registers itself.
 
     `of` says what the loss is taken of, and thus who can use it:
 
@@ -84,6 +71,8 @@ class Loss(ABC):
     """
 
     name: ClassVar[str]
+    # Whether the native core has a kernel of this name; without one the NumPy methods run, as for losses of users.
+    native: ClassVar[bool] = False
     # The derivative by a score changes by at most this much per unit of the score; None where there is no such bound.
     lipschitz: ClassVar[float | None] = None
 
@@ -121,24 +110,44 @@ class MarginFunction(ABC):
         """sup over u of pull u - phi(u), for pulls that are derivatives of phi, up to rounding."""
 
 
-class NativeLoss(Loss):
-    """Phi(u) = phi(u) / unit of u = 1 - y f, which the native core knows as well.
+class MarginLoss(Loss):
+    """A convex, increasing, differentiable Phi; a row with margin y f costs Phi(1 - y f).
+
+    With more than two classes the objective defines the argument of Phi. Users write a `TargetLoss`, of which
+    `radboost.losses.own` makes one of these.
+    """
+
+    # By the name of an objective, "two_classes" among them: the link of scores that minimise it with this loss.
+    links: ClassVar[Mapping[str, Link]] = {}
+
+    @abstractmethod
+    def value(self, u: FloatArray, /) -> FloatArray:
+        """Phi(u)."""
+
+    @abstractmethod
+    def derivative(self, u: FloatArray, /) -> FloatArray:
+        """Phi'(u): positive, or zero where the row no longer matters."""
+
+    def validate(self) -> None:
+        """Refuses parameters that the loss is not defined for."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class NativeLoss(MarginLoss):
+    """Phi(u) = phi(u) / unit of u = 1 - y f, with a kernel in the native core.
 
     Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
     Figure 2, lines 12-16 (Multi-Class Deep Boosting, Figure 1, lines 6-8) in closed form. These NumPy methods are the
     oracles of the native kernels.
     """
 
+    native = True
     phi: ClassVar[MarginFunction]
-
-    def validate(self) -> None:
-        """There are no parameters."""
 
     def value(self, u: FloatArray, /) -> FloatArray:
         return np.asarray(self.phi.value(u) / self.phi.unit, dtype=np.float64)
 
     def derivative(self, u: FloatArray, /) -> FloatArray:
         return np.asarray(self.phi.derivative(u) / self.phi.unit, dtype=np.float64)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"

@@ -10,6 +10,7 @@ from scipy.special import xlogy
 
 from radboost._typing import ClassIds, FloatArray
 from radboost.engine import log
+from radboost.losses.link import SOFTMAX
 from radboost.losses.scores import ScoreLoss
 from radboost.losses.target import SMALLEST_SHARE, NativeTargetLoss, WeightedRows
 
@@ -82,6 +83,7 @@ class MultinomialLoss(NativeTargetLoss, name="multinomial", of="classes"):
     """
 
     lipschitz = MultinomialScores.lipschitz
+    link = SOFTMAX
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return MultinomialScores(targets.astype(np.uint16), scores.shape[1]).value(scores.T)

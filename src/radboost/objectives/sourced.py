@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.engine import ClassWeighting, HypothesisColumns, MarginWeighting, current
-from radboost.objectives.base import CostOfAnyLoss
 from radboost.objectives.objective import Objective
 from radboost.objectives.over_sources import OverSources
 
@@ -161,13 +160,11 @@ class SourcedObjective:
         return found
 
     def _renewed(self, native: Any, from_values: Any) -> Any:
-        """Calls the first, or where the loss is the user's own the second with Phi and Phi' at its arguments."""
+        """Calls the first, or for a loss without a kernel the second with Phi and Phi' at its arguments."""
         objective = self.objective
         if objective._native_loss:
             return native()
-        assert isinstance(objective.cost, CostOfAnyLoss)
-        u = objective.cost.arguments(objective._values(), objective._margins(), objective._class_ids).ravel()
-        return from_values(objective.loss.value(u), objective.loss.derivative(u))
+        return from_values(*objective.numpy_terms())
 
     def rates(self, columns: HypothesisColumns, slot: int, source: int) -> tuple[FloatArray, FloatArray]:
         """By how much a step along Q(source | x) h lowers the loss of each source, at first; and the mass it moves, the
@@ -206,9 +203,5 @@ class SourcedObjective:
         return self.objective.scores.values(), self.objective._margins()
 
     def restore(self, saved: Any) -> None:
-        values, margins = saved
         self._current.clear()
-        if self.objective.n_classes == 2:
-            self.objective.scores.set(values)  # type: ignore[call-arg]
-        else:
-            self.objective.scores.set(values, margins)  # type: ignore[call-arg]
+        self.objective.set_scores(*saved)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import ExponentialLoss, MarginLoss
+from radboost.losses import MarginLoss
 from radboost.objectives.base import CostOfAnyLoss, argument_of_each_class
 
 # Probabilities: rows are taken together up to so many pairs of classes, and one by one beyond so many classes.
@@ -17,6 +16,8 @@ MANY_CLASSES = 64
 
 class Sum(CostOfAnyLoss, name="sum"):
     """The sum of Phi(u(y)) over the wrong classes y: Multi-Class Deep Boosting, equation (7)."""
+
+    rates_leaves = True
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         arguments = argument_of_each_class(scores, class_ids)
@@ -38,9 +39,10 @@ class Sum(CostOfAnyLoss, name="sum"):
         return np.asarray((derivatives * directions).sum(axis=1))
 
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        if isinstance(loss, ExponentialLoss):
-            # p_c sum_y exp(f_y - f_c) is the same for all c up to the factor exp(2 f_c).
-            return np.asarray(softmax(2.0 * scores, axis=1), dtype=np.float64)
+        link = self.link(loss)
+        if link is not None and link.name == "softmax":
+            # Exponential loss: p_c sum_y exp(f_y - f_c) is the same for all c up to the factor exp(2 f_c).
+            return link.probabilities(scores)
         if scores.shape[1] > MANY_CLASSES:
             return np.array([_with_ties(loss, row) for row in scores]).reshape(scores.shape)
         height = max(1, BLOCK_CELLS // scores.shape[1] ** 2)

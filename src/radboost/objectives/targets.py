@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import CutTree, GradientScores, RegressionTrees, current
-from radboost.losses import NativeTargetLoss, TargetLoss, ask
+from radboost.losses import NamedTargetLoss, NativeTargetLoss, TargetLoss, ask
 from radboost.losses.own import checked_numbers
 from radboost.rows.weights import RowWeights
 
@@ -86,7 +86,7 @@ class NativeRows(LossRows):
 
 
 class OwnLossRows(LossRows):
-    """With a loss of the user's own, which sees NumPy arrays."""
+    """With a loss in NumPy: one of the user's own, or a named one without a kernel."""
 
     def __init__(
         self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, targets: FloatArray, n_threads: int
@@ -143,7 +143,7 @@ def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> flo
     """The mean loss with these scores, above the least that it can be: what prices are counted in."""
     loss = rows.loss
     costs = ask(loss, "value", targets, scores)
-    if isinstance(loss, NativeTargetLoss):
+    if isinstance(loss, NamedTargetLoss):
         costs = costs - loss.lowest(targets)
     gain = abs(rows.mean(np.ascontiguousarray(costs)))
     return coarse(gain) if gain > 0.0 else 1.0

@@ -72,25 +72,6 @@ def test_an_objective_in_numpy_is_fitted_and_not_exported_wrongly(loss: str) -> 
     assert "model_predict" in model.to_c(probabilities=False)
 
 
-def test_weights_of_an_objective_in_numpy() -> None:
-    """D is the derivative of the mean cost, by differences."""
-    mean_of_wrong()
-    rng = np.random.default_rng(0)
-    y = np.sort(rng.integers(0, 4, 30)).astype(np.uint16)
-    objective = Objective("mean_of_wrong", get_loss("logistic"), y, 4, None, 1)
-    scores = rng.integers(-8, 8, (30, 4)) / 8.0
-    objective.start_from(scores)
-    state = objective.reweigh()
-    assert state.loss == pytest.approx(objective.row_losses(scores, y).mean(), rel=1e-12)
-    values = (rng.integers(-8, 8, (5, 30)) / 8.0).astype(np.float32)
-    for h, edges in zip(values, objective.value_edges(values), strict=True):
-        for k in range(4):
-            moved = np.zeros_like(scores)
-            moved[:, k] = 1e-5 * h
-            ends = [objective.row_losses(scores + sign * moved, y).mean() for sign in (1.0, -1.0)]
-            assert -state.slope * edges[k] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-7)
-
-
 class SmoothHinge:
     """The loss of users that the named ones below are, as a function of targets and scores."""
 

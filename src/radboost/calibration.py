@@ -68,7 +68,7 @@ class Weights(Protocol):
 
 
 @dataclass(frozen=True)
-class JudgedRows:
+class CalibrationRows:
     """Rows and their scores, of a model that did not learn from them."""
 
     weights: Weights
@@ -76,7 +76,7 @@ class JudgedRows:
     scores: FloatArray
 
 
-def fit_calibration(probabilities: Probabilities, parts: Sequence[JudgedRows], n_threads: int) -> Calibration:
+def fit_calibration(probabilities: Probabilities, parts: Sequence[CalibrationRows], n_threads: int) -> Calibration:
     """The calibration with the least log loss on rows, in one or several parts.
 
     With few rows the logarithm of the temperature is drawn to 0, as by a normal prior of standard deviation 1, and so
@@ -128,7 +128,7 @@ def shrunk(found: Calibration | None, n_rows: int, few: int, n_classes: int) -> 
 class _Rows:
     """The rows of all parts together."""
 
-    def __init__(self, parts: Sequence[JudgedRows], n_threads: int) -> None:
+    def __init__(self, parts: Sequence[CalibrationRows], n_threads: int) -> None:
         self.scores = np.concatenate([part.scores for part in parts])
         ends = np.cumsum([0, *(len(part.class_ids) for part in parts)])
         self._places = np.arange(len(self.scores)), np.concatenate([part.class_ids for part in parts])

@@ -14,8 +14,8 @@ from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import AdaBoostMHWatch
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.classic_monitors import AdaBoostMHMonitor
+from radboost.boosting.monitor import EarlyStopping
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
 from radboost.export.parts import ExportedAnswer, ScoreSum, sum_of_trees
@@ -78,7 +78,7 @@ class AdaBoostMHClassifier(Baseline):
     True
     """
 
-    _watch = AdaBoostMHWatch
+    _watch = AdaBoostMHMonitor
 
     def __init__(
         self,

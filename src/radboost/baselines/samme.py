@@ -12,9 +12,9 @@ from radboost._validation import check_integer, check_integer_or
 from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import SAMMEWatch
+from radboost.boosting.classic_monitors import SAMMEMonitor
+from radboost.boosting.monitor import EarlyStopping
 from radboost.boosting.samme import SAMME
-from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._exporting import class_answer
 from radboost.export.parts import ExportedAnswer
 from radboost.losses.link import Link
@@ -73,7 +73,7 @@ class SAMMEClassifier(Baseline):
     True
     """
 
-    _watch = SAMMEWatch
+    _watch = SAMMEMonitor
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from functools import partial
 from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import SHORT_OF, damped_search, line_search_step
 from radboost.boosting.members import Member, Members
-from radboost.boosting.pushes import Pushes
+from radboost.boosting.perturbation import Perturbation
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import current, log
 from radboost.families.base import Candidate, Proposer
@@ -80,7 +80,7 @@ class CoordinateDescent(RoundMaker):
         self._randomised = any(proposer.randomised for proposer in proposers)
         self.patience = PATIENCE if self._randomised else 1
         self._flawless = False
-        self._pushes = Pushes(seed)
+        self._perturbation = Perturbation(seed)
 
     def begin(self) -> None:
         self._state = self.objective.reweigh()
@@ -91,10 +91,10 @@ class CoordinateDescent(RoundMaker):
         idle, objectives = 0, self.trace.history["objective"]
         for round_index, steps in enumerate(self.trace.rounds()):
             if round_index > 0:  # `reason_to_stop` of the round before; the driver asks for that of the last
-                self._look_for_pushes(idle, objectives[round_index - 1])
+                self._reason_not_to_perturb(idle, objectives[round_index - 1])
             if idle == self.patience:
-                self._pushes.count()
-                self.trace.pushed = True
+                self._perturbation.count()
+                self.trace.perturbed = True
             for step in steps:
                 if step.hypothesis not in members:
                     members[step.hypothesis] = self.members.admit_again(step.hypothesis, self._raw_rows)
@@ -107,7 +107,7 @@ class CoordinateDescent(RoundMaker):
         if self._state.slope <= SMALLEST_SLOPE:
             return End(NO_LOSS)
         if idle == self.patience:
-            steps = self._push(round_index)
+            steps = self._perturb(round_index)
         else:
             step = self._round(round_index, self._state)
             steps = [step] if step is not None else []
@@ -127,28 +127,28 @@ class CoordinateDescent(RoundMaker):
     def reason_to_stop(self, idle: int) -> str | None:
         if self._flawless:
             return FLAWLESS
-        return self._look_for_pushes(idle, self.trace.history["objective"][-1])
+        return self._reason_not_to_perturb(idle, self.trace.history["objective"][-1])
 
-    def _look_for_pushes(self, idle: int, objective: float) -> str | None:
+    def _reason_not_to_perturb(self, idle: int, objective: float) -> str | None:
         """Whether random pushes may help where nothing goes down; otherwise the reason to stop."""
         if idle != self.patience:
             return None
         if self.objective.smooth or not (self.members or self._constants()):
             return EXHAUSTED if self._randomised else CONVERGED
-        return self._pushes.reason_to_stop(objective)
+        return self._perturbation.reason_to_stop(objective)
 
     def _constants(self) -> list[Candidate]:
         return [constant for proposer in self.proposers for constant in proposer.constants()]
 
-    def _push(self, round_index: int) -> list[Step]:
+    def _perturb(self, round_index: int) -> list[Step]:
         """No coordinate goes down: moves every weight a little at random."""
-        self._pushes.count()
-        self.trace.pushed = True
-        # Constant answers are pushed too: where all wrong classes tie, as at the start, only they can break the ties.
+        self._perturbation.count()
+        self.trace.perturbed = True
+        # Constant predictions too: where all wrong classes tie, as at the start, only they can break the ties.
         for constant in self._constants():
             self.members.admit(constant)
         members = list(self.members)
-        etas = self._pushes.draw(round_index, len(members), self.objective.step_grid)
+        etas = self._perturbation.draw(round_index, len(members), self.objective.step_grid)
         return [self._take(member, eta, round_index) for member, eta in zip(members, etas, strict=True)]
 
     def _round(self, round_index: int, state: LossState) -> Step | None:

@@ -64,7 +64,7 @@ class RoundMaker(ABC):
         return [bool(steps) for steps in trace.rounds()]
 
 
-class Follower(Protocol):
+class ValidationMonitor(Protocol):
     """Rows that a fit is watched on."""
 
     rows: Watched
@@ -82,7 +82,7 @@ class Driver:
 
     maker: RoundMaker
     n_rounds: int
-    watch: Follower | None = None
+    watch: ValidationMonitor | None = None
     verbose: int = 0
     callbacks: Sequence[Any] = ()
     context: FitContext | None = None

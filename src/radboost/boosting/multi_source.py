@@ -121,7 +121,7 @@ class MultiSourceDescent(RoundMaker):
         return sum(members.penalty_value for members in self.members)
 
     def begin(self) -> None:
-        self._state = self.objective.stand()
+        self._state = self.objective.state()
 
     def replay(self) -> None:
         found: dict[int, tuple[Member, int]] = {}
@@ -407,7 +407,7 @@ class MultiSourceDescent(RoundMaker):
         """The minimum of G along a direction, or of a bound on it; damped, unless it cancels a weight."""
         if self.step == "line_search" or (self.step == "auto" and direction.real_valued):
             eta = self._minimum(direction, self._derivative(direction))
-            self.objective.stand()  # D of where the scores are again, which rates go by
+            self.objective.state()  # D of where the scores are again, which rates go by
         else:
             over, models = self.objective.over, self._models(direction)
             etas = [
@@ -435,7 +435,7 @@ class MultiSourceDescent(RoundMaker):
 
         def derivative(eta: float) -> float:
             take_back = self._move(direction, [on_grid(eta * share, objective.step_grid) for share in direction.shares])
-            state = objective.stand()
+            state = objective.state()
             rates = sum(
                 share * objective.rates(self.members[source].columns, member.slot, source)[0]
                 for member, source, share in zip(direction.members, direction.sources, direction.shares, strict=True)
@@ -469,7 +469,7 @@ class MultiSourceDescent(RoundMaker):
             if not any(etas):
                 break
             take_back, moved = self._move(direction, etas), True
-            state = self.objective.stand()
+            state = self.objective.state()
             change = sum(
                 member.price * (abs(member.weight + step) - abs(member.weight))
                 for member, step in zip(direction.members, etas, strict=True)
@@ -481,7 +481,7 @@ class MultiSourceDescent(RoundMaker):
             take_back()
             eta, cancels = 0.5 * eta, False
         if moved:
-            self._state = self.objective.stand()
+            self._state = self.objective.state()
         return []
 
     def _record(self, direction: Direction, etas: list[float], round_index: int) -> list[Step]:

@@ -155,7 +155,7 @@ class NormBallDescent(RoundMaker):
         offset: FloatArray | None,
         trace: Trace,
         raw_scores: Callable[[Trace], FloatArray],
-        tells_errors: bool,
+        has_errors: bool,
         units: FloatArray | None = None,
     ) -> None:
         """Several targets may be learned in `units` of their own, powers of two, so that nothing is rounded."""
@@ -167,8 +167,8 @@ class NormBallDescent(RoundMaker):
         self._constant = constant  # what every row is scored with before the first round
         self._offset = offset  # what is added to it, row by row
         self._raw_scores = raw_scores  # of the training rows, by the ensemble of a trace
-        self._tells_errors = tells_errors  # with classes
-        errors = ["train_error"] if tells_errors else []
+        self._has_errors = has_errors  # with classes
+        errors = ["train_error"] if has_errors else []
         self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm", *rows.line()]
         self._norm_unit = norm_unit
         self._n_features = n_features
@@ -301,7 +301,7 @@ class NormBallDescent(RoundMaker):
     def line(self) -> dict[str, float]:
         family = None if self._chosen is None else self.families.families[self._chosen]
         line = {"objective": self.rows.mean_loss}
-        if self._tells_errors:
+        if self._has_errors:
             line["train_error"] = self.rows.error
         return line | {
             "n_hypotheses": len(self.trace.hypotheses),

@@ -26,8 +26,8 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Trace
+from radboost.boosting.monitor import EarlyStopping, Monitor, resolve_early_stopping
 from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, start_constant
-from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._constraints import check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
@@ -56,7 +56,7 @@ INSTEAD = {
 }
 
 
-class TargetWatch(Watch):
+class TargetWatch(Monitor):
     """The loss of gradient boosting on rows that it does not learn from."""
 
     what = "loss"
@@ -69,13 +69,13 @@ class TargetWatch(Watch):
         self._targets = targets
         self._loss = loss
         self.patience = patience
-        self.tells_errors = rows.targets is None
+        self.has_errors = rows.targets is None
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
         """The loss of each row; with classes a tie is an error."""
         scores = scores if self.units is None else scores / self.units
         losses = ask(self._loss, "value", self._targets, scores)
-        if not self.tells_errors:
+        if not self.has_errors:
             return losses, None
         wrong = self._targets * scores <= 0 if scores.ndim == 1 else scores.argmax(axis=1) != self._targets
         return losses, wrong
@@ -371,7 +371,7 @@ class GradientBoosting(BoostingEstimator):
             offset=offset,
             trace=trace,
             raw_scores=raw_scores,
-            tells_errors=not self._regression,
+            has_errors=not self._regression,
             units=units,
         )
         return maker

@@ -17,7 +17,7 @@ import numpy as np
 
 from radboost._progress import part_of_fit, say
 from radboost._typing import FloatArray
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping
 from radboost.calibration import SMALLEST, fit_calibration
 from radboost.estimators._calibrated import judged
 from radboost.estimators._held_back import Fold, how_much_longer, thirds

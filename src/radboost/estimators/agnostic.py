@@ -33,7 +33,7 @@ from radboost.families.columns import Column
 from radboost.linear import Columns
 from radboost.linear.columns import matrix_times
 from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
-from radboost.losses.judging import JudgingLoss, check_judging, make_judging
+from radboost.losses.evaluation import EvaluationLoss, check_evaluation_losses, make_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import read_mixtures, vertices_of
@@ -178,7 +178,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
         check_random_state(self.random_state)
-        losses = check_judging(self.losses)
+        losses = check_evaluation_losses(self.losses)
         mixtures = read_mixtures(self.mixtures)
         if mixtures.penalty > 0.0:
             raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
@@ -207,7 +207,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     def _minimax(self, read: Read, settings: AgnosticSettings) -> Minimax:
         n_classes = max(2, len(self.classes_))
         class_ids: Any = read.loss
-        losses = make_judging(settings.losses, class_ids, n_classes)
+        losses = make_evaluation_losses(settings.losses, class_ids, n_classes)
         steepness = np.array([loss.lipschitz_of_value for loss in losses])
         units = steepness if self.normalize else np.ones(len(losses))
         columns = Columns.of(
@@ -259,15 +259,15 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the share of errors."""
         _, scores, losses = self._judging(X, y)
         names = self._settings().names
-        return {name: float(loss.judged(scores).mean()) for name, loss in zip(names, losses, strict=True)}
+        return {name: float(loss.reported(scores).mean()) for name, loss in zip(names, losses, strict=True)}
 
-    def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[JudgingLoss]]:
+    def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[EvaluationLoss]]:
         """Rows as they are read, a line of scores for each output, and the losses of the labels."""
         rows = read_matrix(self, X, {}, self._accepted)
         labels = column_or_1d(y, dtype=None)
         check_consistent_length(rows, labels)
         class_ids = known_labels(np.asarray(labels), self.classes_, "y")
-        losses = make_judging(self._settings().losses, class_ids, max(2, len(self.classes_)))
+        losses = make_evaluation_losses(self._settings().losses, class_ids, max(2, len(self.classes_)))
         return rows, np.ascontiguousarray(self.ensemble_.scores(rows).T), losses
 
     # --- files

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping
 from radboost.engine import current
 from radboost.estimators._class_scores import chances
 from radboost.estimators._estimator import of_one_fit
@@ -23,12 +23,12 @@ from radboost.estimators._predicting import PredictingMixin
 from radboost.export.parts import ExportedAnswer
 from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
-from radboost.losses.judging import check_judging
+from radboost.losses.evaluation import check_evaluation_losses
 from radboost.losses.link import Link
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
-from radboost.objectives.judged import JudgedRows, SeveralLosses
 from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
+from radboost.objectives.several_losses import SeveralLosses, SeveralLossRows
 from radboost.objectives.targets import LossRows
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights
@@ -38,8 +38,8 @@ from radboost.trees import TreeOptions
 class AgnosticWatch(TargetWatch):
     """The worst mixture of the losses on rows that it does not learn from."""
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
-        _, wrong = super().judge(scores)
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+        _, wrong = super().evaluate(scores)
         several: Any = self._loss
         return several.values(several.of(self._targets), scores), wrong
 
@@ -145,7 +145,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         return super()._read_parameters()
 
     def _several(self, n_classes: int) -> SeveralLosses:
-        losses = check_judging(self.losses)
+        losses = check_evaluation_losses(self.losses)
         mixtures = read_mixtures(self.mixtures)
         if mixtures.penalty > 0.0:
             raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
@@ -156,7 +156,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         return self._several(2)
 
     def _name_of_loss(self) -> str | TargetLoss:
-        return ", ".join(name for name, _ in check_judging(self.losses))
+        return ", ".join(name for name, _ in check_evaluation_losses(self.losses))
 
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
         n_classes = len(rows.known_classes)
@@ -167,7 +167,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     ) -> LossRows:
         assert isinstance(loss, SeveralLosses)
         scores = current().gradient_scores("given", 0.0, n_outputs, targets, weights.native)
-        return JudgedRows(scores, weights, loss, targets, n_threads)
+        return SeveralLossRows(scores, weights, loss, targets, n_threads)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return chances(scores[:, None] if scores.ndim == 1 else scores)

@@ -21,7 +21,7 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import CoordinateDescent, Trace
-from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
+from radboost.boosting.monitor import EarlyStopping, LossMonitor, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
@@ -469,7 +469,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             maker=self._maker(problem, families, trace),
             n_families=sum(family.n_families(counted) for family in families),
             sample_size=objective.total_weight,
-            watch=None if watched is None else LossWatch(watched, objective, stopping, n_threads),
+            watch=None if watched is None else LossMonitor(watched, objective, stopping, n_threads),
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,

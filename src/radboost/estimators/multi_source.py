@@ -13,9 +13,9 @@ import numpy.typing as npt
 from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_real, check_real_or, resolve_n_jobs
 from radboost.boosting import Trace
+from radboost.boosting.monitor import EarlyStopping
 from radboost.boosting.multi_source import MultiSourceDescent
-from radboost.boosting.source_watch import SourceWatch
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.source_monitor import SourceMonitor
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
@@ -327,7 +327,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         watch = None
         if watched is not None and watched_sources is not None:
             extended = replace(watched, X=with_shares(watched.X, watched_sources.shares))
-            watch = SourceWatch(
+            watch = SourceMonitor(
                 extended, watched_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
             )
         return FitPlan(

@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost._typing import ClassIds, FloatArray
 from radboost._validation import check_integer
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit

@@ -26,9 +26,9 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Trace
-from radboost.boosting.risk_watch import RiskWatch
+from radboost.boosting.monitor import EarlyStopping, resolve_early_stopping
+from radboost.boosting.risk_monitor import RiskMonitor
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
-from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.engine import current
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
@@ -362,7 +362,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             watched_costs = costs.select(places)
         watch = None
         if watched is not None:
-            watch = RiskWatch(watched, watched_costs, stopping, len(classes), n_threads)
+            watch = RiskMonitor(watched, watched_costs, stopping, len(classes), n_threads)
         # Draws go along the rows in this order (`SoftmaxPairs`): rows that stand in it are read one after the other.
         prepared = prepared.by_content(n_threads)
         maker = self._maker(prepared, costs.select(prepared.order), growth, trace)

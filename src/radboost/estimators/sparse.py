@@ -18,7 +18,7 @@ from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import Read
 from radboost.estimators._naming import with_parameters_of_bases
 from radboost.estimators._sparse_fit import PassedOn, SparseBoost, no_columns
-from radboost.explain.build import Verdict, verdict_on_task
+from radboost.explain.build import RowPrediction, prediction_of_task
 from radboost.explain.explanation import Explanation
 from radboost.export.parts import ExportedAnswer
 from radboost.linear import InductionSettings
@@ -269,10 +269,10 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
             raise ValueError(f"The model has {n_tasks} tasks; say which one to explain: explain(x, task=0).")
         return self._explain_terms(x, task=0 if task is None else check_integer("task", task, 0, n_tasks - 1))
 
-    def _verdict(self, table: Any, scores: FloatArray, *, task: int = 0) -> Verdict:
+    def _verdict(self, table: Any, scores: FloatArray, *, task: int = 0) -> RowPrediction:
         score = scores[[task]]
         larger = float(expit(score[0]))
-        return verdict_on_task(
+        return prediction_of_task(
             score, self.task_labels_[task].tolist(), np.array([1.0 - larger, larger]), task, len(scores)
         )
 

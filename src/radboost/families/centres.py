@@ -67,7 +67,7 @@ class CentreKind(Kind[Centre], of=Centre, code=2):
 
 
 @dataclass(frozen=True)
-class Kernel(Generator, name="kernel"):
+class KernelFeatures(Generator, name="kernel"):
     """exp(-gamma |x - c|^2) around centres c: given, or the rows that a perceptron gets wrong in one pass (section 10).
 
     With gamma = 1/2 as in the paper rows should have a size of about 1.

@@ -128,7 +128,7 @@ class ProductKind(Kind[Product], of=Product, code=1):
 
 
 @dataclass(frozen=True)
-class Given(Generator, name="given"):
+class GivenColumns(Generator, name="given"):
     """The columns themselves."""
 
     finite = True

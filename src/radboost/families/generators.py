@@ -65,11 +65,11 @@ class Generator(ABC):
     finite: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
-        """`class Stumps(Generator, name="stumps")` registers itself."""
+        """`class StumpFeatures(Generator, name="stumps")` registers itself."""
         super().__init_subclass__(**others)
         if name is not None:
             register(GENERATORS, name, cls)
-            storable_value(cls, f"features.{cls.__name__}")
+            storable_value(cls, f"features.{name.capitalize()}")
 
     def validate(self) -> None:  # noqa: B027 (most have nothing to refuse)
         """Refuses parameters that it cannot work with, before the data are seen."""

@@ -57,7 +57,7 @@ class StumpKind(Kind[Stump], of=Stump, code=3):
 
 
 @dataclass(frozen=True)
-class Stumps(Generator, name="stumps"):
+class StumpFeatures(Generator, name="stumps"):
     """+1 above a threshold, -1 below; thresholds split the weight of a column's values into equal parts."""
 
     finite = True

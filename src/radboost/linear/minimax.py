@@ -22,7 +22,7 @@ from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.families.candidates import mixed
 from radboost.linear.columns import Columns, matrix_times
-from radboost.losses.judging import JudgingLoss
+from radboost.losses.evaluation import EvaluationLoss
 
 SOLVERS = ("descent_ascent", "mirror_prox")
 # How much the sum of the shares of a vertex weighs against the distance, in projections onto a polytope.
@@ -35,7 +35,7 @@ class Minimax:
     """A problem: rows, losses, and the sets that weights and mixtures stay in."""
 
     columns: Columns
-    losses: Sequence[JudgingLoss]
+    losses: Sequence[EvaluationLoss]
     units: FloatArray  # what each loss is divided by
     offsets: FloatArray  # beta_2 M_k, in these units
     row_weights: FloatArray  # they sum to 1
@@ -68,7 +68,7 @@ class Minimax:
         slopes = self.columns.correlate(self.columns.everything, lines) - np.outer(self.means, totals)
         return np.asarray(np.vstack([slopes, totals]) + self._of_norm(point))
 
-    def _pull(self, losses: Sequence[JudgingLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
+    def _pull(self, losses: Sequence[EvaluationLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
         total = np.zeros_like(scores)
         for loss, share, unit in zip(losses, mixture.tolist(), self.units.tolist(), strict=True):
             if share > 0.0:
@@ -118,7 +118,7 @@ class Batches:
         self._size, self._seed = size, seed
         self._ends = np.cumsum(problem.row_weights)
 
-    def draw(self, round_index: int) -> tuple[FloatArray, list[JudgingLoss]]:
+    def draw(self, round_index: int) -> tuple[FloatArray, list[EvaluationLoss]]:
         """Standardised rows with a one behind, and their losses."""
         keys = np.arange(self._size, dtype=np.uint64) + np.uint64(round_index * self._size)
         words = mixed(mixed(keys, self._seed % 2**32), 1)

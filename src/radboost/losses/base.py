@@ -15,7 +15,7 @@ from radboost.model_file import storable_value
 
 # The losses by what they are taken of, and by their names.
 REGISTRY: dict[str, dict[str, type[Any]]] = {
-    kind: {} for kind in ("margins", "signs", "numbers", "classes", "scores", "judging")
+    kind: {} for kind in ("margins", "signs", "numbers", "classes", "scores", "evaluation")
 }
 
 
@@ -65,7 +65,7 @@ class Loss(ABC):
     - "signs", "numbers", "classes": Phi(y, f) of targets -1 and +1, of numbers, of the places of classes, for gradient
       boosting;
     - "scores": of all scores of the training rows, which it is made for, for boosting with structural sparsity;
-    - "judging": the same, convex or not, for models that are judged by several losses.
+    - "evaluation": the same, convex or not, for models that are evaluated by several losses.
 
     Losses of signs and numbers can be parameters of a model, and are stored in its file.
     """

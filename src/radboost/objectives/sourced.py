@@ -24,7 +24,7 @@ LOGISTIC_CURVATURE = 0.25 / math.log(2.0)
 
 
 @dataclass(frozen=True)
-class Standing:
+class SourceState:
     """Where the sources stand at the current scores."""
 
     losses: FloatArray  # F_k: the mean loss of source k
@@ -86,7 +86,7 @@ class SourcedObjective:
         self._current: set[int] = set()  # sources whose weighting is that of the scores as they are
         self.second_moments = self._second_moments()
 
-    def stand(self) -> Standing:
+    def state(self) -> SourceState:
         """Renews D, and with it what `rates` goes by."""
         scores: Any = self.objective.scores
         objective = self.objective
@@ -103,10 +103,10 @@ class SourcedObjective:
         self._unit = float(lines[:, 1].sum())
         self._current = {source for source, _ in self._followed}
         losses, slopes, errors = (lines / self.sizes[:, None]).T
-        return Standing(losses, slopes, errors)
+        return SourceState(losses, slopes, errors)
 
     def follow(self, aims: Sequence[tuple[int, FloatArray]]) -> None:
-        """Lets `stand` renew what sources see of mixtures that most rounds ask for, which saves `aim` a pass."""
+        """Lets `state` renew what sources see of mixtures that most rounds ask for, which saves `aim` a pass."""
         self._followed = list(aims)
 
     def aim(self, aims: Sequence[tuple[int, FloatArray]]) -> FloatArray:

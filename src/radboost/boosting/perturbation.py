@@ -10,15 +10,15 @@ from radboost.penalties import on_grid
 
 # Every weight gets a random push of at most this much (Multi-Class Deep Boosting, appendix H), and the search goes on;
 # it ends after so many pushes in a row that led nowhere lower.
-LARGEST_PUSH = 0.05
-FRUITLESS_PUSHES = 20
+LARGEST_PERTURBATION = 0.05
+MOST_FRUITLESS = 20
 # An objective is lower than another by at least this much.
 LOWER = 1e-9
 
-STUCK = f"{FRUITLESS_PUSHES} random pushes in a row led to no lower objective"
+STUCK = f"{MOST_FRUITLESS} random pushes in a row led to no lower objective"
 
 
-class Pushes:
+class Perturbation:
     """Counts the pushes that led nowhere, and draws the next ones."""
 
     def __init__(self, seed: int) -> None:
@@ -30,7 +30,7 @@ class Pushes:
         """Asked where nothing goes down, with the objective there."""
         if objective < self._lowest - LOWER:
             self._lowest, self._fruitless = objective, 0
-        elif self._fruitless == FRUITLESS_PUSHES:
+        elif self._fruitless == MOST_FRUITLESS:
             return STUCK
         return None
 
@@ -39,5 +39,5 @@ class Pushes:
 
     def draw(self, round_index: int, n_members: int, step_grid: float) -> list[float]:
         """A push for each member, of one step of the grid or more."""
-        pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PUSH, n_members)
+        pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PERTURBATION, n_members)
         return [max(step_grid, on_grid(float(push), step_grid)) for push in pushes]

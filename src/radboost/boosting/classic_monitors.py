@@ -29,7 +29,7 @@ class ClassicMonitor(Monitor):
         self.patience = None if stopping is None else stopping.patience
 
     def _wrong(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
-        """As `predict` has it: the first class at a tie."""
+        """Mask of the wrong rows; as in `predict`, the first class wins a tie."""
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(best != self.class_ids)
 

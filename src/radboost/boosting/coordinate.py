@@ -23,13 +23,13 @@ SLOPE_TOLERANCE = 1e-9
 # With a mean of Phi' below this no row asks for a change any more, as far as double precision can tell.
 SMALLEST_SLOPE = 1e-280
 # A weighted error below this is no error. Without a penalty the hypothesis then asks for an infinite step, and whole
-# steps would lead to it again and again: it gets the step of half an error among all rows, and the fit ends.
+# steps would lead to it again and again. It gets the step of half an error among all rows, and the fit ends.
 NO_ERROR = 1e-9
 # Rounds in a row that may pass without a useful proposal before randomised search gives up.
 PATIENCE = 10
 # How close to a point of the grid, in units of the grid, the line search must have come to mean it.
 KINK_SLACK = 1e-3
-# Of a step of which no more than this share is taken, one look says enough (`damped_search`).
+# Of a step of which no more than this fraction is taken, one evaluation is enough (`damped_search`).
 LONGEST_SHARE = 0.5
 # The grid of steps along trees whose leaves hold numbers.
 RATED_GRID = 2.0**-20
@@ -66,7 +66,7 @@ class CoordinateDescent(RoundMaker):
         raw_rows: RawRows | None = None,
         mirrors: bool = True,
     ) -> None:
-        """Without `mirrors` -h is no hypothesis where h is one, so that no weight may be negative."""
+        """Sets up the members; without `mirrors` -h is no hypothesis where h is one, and no weight may be negative."""
         self.objective = objective
         self.signed = mirrors and objective.signed
         self.proposers = proposers
@@ -130,7 +130,7 @@ class CoordinateDescent(RoundMaker):
         return self._reason_not_to_perturb(idle, self.trace.history["objective"][-1])
 
     def _reason_not_to_perturb(self, idle: int, objective: float) -> str | None:
-        """Whether random pushes may help where nothing goes down; otherwise the reason to stop."""
+        """Reason to stop where nothing goes down; None where a random perturbation may help."""
         if idle != self.patience:
             return None
         if self.objective.smooth or not (self.members or self._constants()):
@@ -173,13 +173,11 @@ class CoordinateDescent(RoundMaker):
         return found
 
     def _descending_members(self, state: LossState, alone: bool) -> list[tuple[float, Move]]:
-        """The members whose weight may move, with their slopes.
-
-        With whole steps every member competes (Figure 2; of several classes: section 3.3, since the rule in the figures
-        never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would be chosen
-        again and again: then a member competes only where its weight would shrink, or alone. Damped trees
-        whose leaves hold numbers have settled: looking at all of them would take longer than growing new ones.
-        """
+        """Members whose weight may move, with their slopes."""
+        # With whole steps every member competes (Figure 2; of several classes: section 3.3, since the rule in the
+        # figures never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would
+        # be chosen again and again. Then a member competes only where its weight would shrink, or alone. Damped trees
+        # with numbers in their leaves have settled: going through all of them takes longer than growing new ones.
         if not self.members.by_slot:
             return []
         by_slot = self.members.by_slot
@@ -229,7 +227,7 @@ class CoordinateDescent(RoundMaker):
         return on_grid(self.learning_rate * eta, self._grid(member), slack)
 
     def _settles(self, member: Member) -> bool:
-        """Whether its weight stays as it is after one step."""
+        """True if its weight stays as it is after one step."""
         return member.rated and self.learning_rate < 1.0
 
     def _grid(self, member: Member) -> float:

@@ -95,11 +95,11 @@ class Monitor(ABC):
 
     @abstractmethod
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
-        """What each row costs with these scores, and whether it is wrong, where that can be said."""
+        """Cost of each row with these scores, and the mask of wrong rows, None where no row can be plainly wrong."""
 
     @property
     def recorded(self) -> list[str]:
-        """What it adds to the history."""
+        """Names of its entries in the history."""
         measured = [] if self.measures is None else self.measures.names
         errors = ["error"] if self.has_errors else []
         return [f"validation_{name}" for name in (*errors, self.what, *measured)]

@@ -31,13 +31,13 @@ PATIENCE = 10
 HALVINGS = 12
 # New hypotheses of a source that are tried in a round, the steepest first.
 MOST_TRIED = 10
-# In a block members of the other sources do if all of them fall this share as fast as the worst would alone.
+# Members of the other sources are enough for a block if all losses fall this fraction as fast as the worst alone would.
 MEMBERS_ENOUGH = 0.25
 LOOK_AHEAD = 0.01
-# With more sources few of them are tied in a round, and what the others see is not worth its time.
+# With more sources few are tied in a round, and renewing the weights that the others see is not worth its time.
 MOST_FOLLOWED = 4
-# Vertices are tied where they differ by no more than this share of the largest; until then blocks get smaller, and keep
-# the rivals that are closer than this share of the farthest.
+# Vertices are tied where they differ by no more than TIED times the largest. Until then blocks get smaller, and keep
+# the rivals whose gap is at most CLOSER times the widest.
 TIED, CLOSER = 1e-7, 0.25
 # Rounds in which hypotheses are added to a block that does not go down yet.
 MORE_COLUMNS = 10
@@ -57,11 +57,11 @@ def decayed(learning_rate: float, round_index: int) -> float:
 class MultiSourceDescent(RoundMaker):
     """Descent on G(F_1, ..., F_p) + sum of Lambda_j |alpha_j|.
 
-    A hypothesis of source k is Q(k | x) h(x). With a smooth G (a sum, a soft or penalised maximum) those of all sources
-    are looked for on the rows weighted by the gradient lambda of G, and the steepest is taken. With the maximum the
-    worst source, or vertex of mixtures, looks for its own, as in Figure 4.1; where the step would make another source
-    the worst one, both move as one block, in shares that lower all of them (ERRATA: along one of several worst sources
-    the maximum does not fall).
+    A hypothesis of source k is Q(k | x) h(x). With a smooth G (a sum, a soft or penalized maximum) all sources propose
+    on the rows weighted by the gradient lambda of G, and the steepest is taken. With the maximum the worst source, or
+    vertex of mixtures, proposes, as in Figure 4.1. Where the step would make another source the worst one, both move as
+    one block, in proportions that lower all of them. Along one of several worst sources the maximum does not fall
+    (ERRATA).
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class MultiSourceDescent(RoundMaker):
     def _directions(
         self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False
     ) -> list[tuple[float, Callable[[], Direction]]]:
-        """What lowers a mixture of the losses, steepest first: new hypotheses, and members that may move."""
+        """Directions that lower a mixture of the losses, steepest first: new hypotheses, and members that may move."""
         scales = self.objective.aim([(source, mixture) for source in sources])
         found = [
             pair
@@ -239,7 +239,7 @@ class MultiSourceDescent(RoundMaker):
         return sorted(found, key=lambda pair: -pair[0])[:MOST_TRIED]
 
     def _old(self, source: int, scale: float, alone: bool) -> list[tuple[float, Callable[[], Direction]]]:
-        """As in `CoordinateDescent`: with damped steps a member competes only where it would shrink, or alone."""
+        """Members that may move; as in `CoordinateDescent`, with damped steps only if they shrink, or are alone."""
         members = self.members[source]
         if not members:
             return []
@@ -317,11 +317,9 @@ class MultiSourceDescent(RoundMaker):
     def _step_of_a_block(
         self, tied: npt.NDArray[np.intp], columns: list[Direction], over: MaxOfSources, round_index: int
     ) -> list[Step]:
-        """Shares of hypotheses that lower all of some vertices: the solution of a matrix game.
-
-        Where no shares do, the game's other side is a mixture of the vertices; hypotheses that are looked for on it are
-        added to the columns, as long as there are any that lower it.
-        """
+        """Takes a step along proportions of hypotheses that lower all of some vertices, which solve a matrix game."""
+        # Where no proportions do, the game's other side is a mixture of the vertices. Hypotheses that are proposed on
+        # it are added to the columns, as long as there are any that lower it.
         aims = [(s, over.vertices[vertex]) for vertex in tied[1:] for s in self._searched(over.vertices[vertex])]
         if len(columns) == 1:
             own = float(over.at_vertices(columns[0].rates)[tied[0]])
@@ -384,7 +382,7 @@ class MultiSourceDescent(RoundMaker):
         return mirror if turns and gains[1] > gains[0] else direction
 
     def _prices(self, direction: Direction) -> float:
-        """What a unit of the step costs at first, the way to zero of a weight that is almost there left out."""
+        """Cost of a unit of the step at first; a weight that is almost zero counts as having passed it."""
         (member,), (share,) = direction.members, direction.shares
         return member.price * (1.0 if (member.weight + LOOK_AHEAD * share) * share >= 0.0 else -1.0)
 
@@ -430,7 +428,7 @@ class MultiSourceDescent(RoundMaker):
         return bounds_along(direction, self._state.losses, curvatures)
 
     def _derivative(self, direction: Direction) -> Callable[[float], float]:
-        """Of G itself: the step is taken, looked at, and taken back."""
+        """Derivative of G itself: the step is taken, evaluated, and taken back."""
         objective = self.objective
 
         def derivative(eta: float) -> float:

@@ -26,7 +26,7 @@ class RiskMonitor(Monitor):
         self.patience = None if stopping is None else stopping.patience
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """What the rule pays for each row, and whether the label that it prefers is another one."""
+        """Expected cost of the rule for each row, and the mask of rows whose preferred label is another one."""
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros_like(scores), scores])
         return (softmax(scores, axis=1) * self._costs).sum(axis=1), scores.argmax(axis=1) != self.class_ids

@@ -1,4 +1,4 @@
-"""What a fit leaves behind, round by round."""
+"""Trace of a fit: hypotheses, steps and history, round by round."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Trace:
 
     @property
     def n_rounds_to_keep(self) -> int:
-        """All rounds; after a push those up to the lowest objective."""
+        """Number of rounds of the model: all, after a perturbation those up to the lowest objective."""
         if not self.perturbed:
             return self.n_rounds
         objectives = self.history["objective"]

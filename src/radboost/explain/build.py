@@ -22,7 +22,7 @@ MOST_REMARKS = 5
 
 @dataclass(frozen=True)
 class RowPrediction:
-    """What a model says of a row, and which combination of its outputs says it: the answer's, less the runner-up's."""
+    """Prediction for a row, and the combination of outputs behind it: that of the answer less the runner-up's."""
 
     answer: Any
     runner_up: Any
@@ -33,7 +33,7 @@ class RowPrediction:
 
 
 def prediction_of_class(scores: FloatArray, classes: Sequence[Any], probabilities: FloatArray | None) -> RowPrediction:
-    """Of equal scores the first class wins, as in `predict`."""
+    """Predicted class; of equal scores the first class wins, as in `predict`."""
     if len(scores) == 1:
         best, other = (1, 0) if scores[0] > 0.0 else (0, 1)
         direction = np.array([1.0 if best else -1.0])
@@ -53,7 +53,7 @@ def prediction_of_class(scores: FloatArray, classes: Sequence[Any], probabilitie
 def prediction_of_task(
     score: FloatArray, labels: Sequence[Any], probabilities: FloatArray, task: int, n_tasks: int
 ) -> RowPrediction:
-    """The same for one of several tasks with two labels each."""
+    """Predicted label of one of several tasks with two labels each."""
     alone = prediction_of_class(score, labels, probabilities)
     direction = np.zeros(n_tasks)
     direction[task] = alone.direction[0]
@@ -61,7 +61,7 @@ def prediction_of_task(
 
 
 def prediction_of_number(scores: FloatArray, predictions: FloatArray, target: int = 0) -> RowPrediction:
-    """What is said of a row whose answer is a number, or of one of several numbers."""
+    """Predicted number, or one of several numbers."""
     direction = (np.arange(len(scores)) == target).astype(np.float64)
     among = target if len(scores) > 1 else None
     return RowPrediction(float(predictions[target]), None, direction, float(scores[target]), target=among)
@@ -113,7 +113,7 @@ def explained_by_trees(
 
 
 def explained_by_terms(ensemble: SparseEnsemble, X: Any, prediction: RowPrediction) -> Explanation:
-    """Each term of the formula: its coefficient times its value; X has one row."""
+    """Explanation by the terms of the formula, each its coefficient times its value; X has one row."""
     coefficients = ensemble.weights @ prediction.direction
     parts = []
     for hypothesis, coefficient in zip(ensemble.hypotheses, coefficients.tolist(), strict=True):
@@ -143,13 +143,13 @@ def _sorted(parts: Iterable[Contribution]) -> tuple[Contribution, ...]:
 
 
 def _margin(ensemble: Ensemble, score: float) -> float:
-    """As guarantees.margins has it: Deep Boosting, section 2; Multi-Class Deep Boosting, equation (1)."""
+    """Margin as in guarantees.margins: Deep Boosting, section 2; Multi-Class Deep Boosting, equation (1)."""
     total = float(np.abs(ensemble.weights).sum()) * ensemble.spread
     return min(1.0, score / total) if total > 0.0 else 0.0
 
 
 def _remarks(ensemble: Ensemble, row: GivenRow, matrix: FloatArray) -> Iterable[str]:
-    """Of the columns that the model asks about."""
+    """Remarks on the columns that the model uses."""
     used = sorted({column for tree in ensemble.hypotheses for column in tree.columns or ()})
     noted = [(column, remark_on(row, column, matrix, ensemble.categories)) for column in used]
     unknown = [column for column, remark in noted if remark == UNSEEN]

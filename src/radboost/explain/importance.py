@@ -1,4 +1,4 @@
-"""What columns are worth: to the trees of a model, and to its score on given rows."""
+"""Importances of columns: for the trees of a model, and for its score on given rows."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class CategoryQuestions:
 
 
 def category_questions(scores: ScoreSum) -> CategoryQuestions:
-    """All questions about categories, feature by feature."""
+    """Attributes of all questions about categories, feature by feature."""
     found = {_question(one.tree, place) for one in scores.trees for place in range(len(one.tree.category_nodes))}
     columns: dict[tuple[int, bool, bytes], int] = {}
     tables: dict[int, FloatArray] = {}

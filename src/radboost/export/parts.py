@@ -1,4 +1,4 @@
-"""What all exported forms are made of: a sum of weighted trees and columns, and what is answered to its scores."""
+"""Neutral form behind all exported forms: a sum of weighted trees and columns, and outputs made of its scores."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class ScoreSum:
 
     @property
     def votes(self) -> bool:
-        """Whether every leaf of every tree adds to one of several scores."""
+        """True if every leaf of every tree adds to one of several scores."""
         return bool(self.trees) and all(tree.targets is not None for tree in self.trees)
 
     def without_constants(self) -> ScoreSum:
-        """The same with trees of a single leaf in the start, which changes the last bits of sums."""
+        """Sum with trees of a single leaf moved into the start, which changes the last bits."""
         constants = [one.lines(self.n_outputs)[0] for one in self.trees if one.tree.n_nodes == 1]
         kept = tuple(one for one in self.trees if one.tree.n_nodes > 1)
         return replace(self, start=np.sum([self.start, *constants], axis=0), trees=kept) if constants else self
@@ -58,7 +58,7 @@ class ScoreSum:
 
 @dataclass(frozen=True)
 class ExportedAnswer:
-    """What is made of scores: of classes a label and probabilities, of a regression a number.
+    """Outputs made of scores: of classes a label and probabilities, of a regression a number.
 
     Of several tasks there is a label for each, the second where its score is positive, and the probability of that one,
     the logistic function of the score.
@@ -160,12 +160,12 @@ def refuse_model(name: str, what: str) -> NoReturn:
 
 
 def categories_left(tree: Tree) -> dict[int, list[int]]:
-    """For each node that asks for a category, the codes that go left."""
+    """Codes that go left, by the node that asks for a category."""
     return {int(node): tree.categories_left(int(node)) or [] for node in tree.category_nodes}
 
 
 def leaf_numbers(tree: Tree) -> npt.NDArray[np.intp]:
-    """For each leaf its number, counted in the order of the nodes; -1 at other nodes."""
+    """Index of each leaf among the leaves, in the order of the nodes; -1 at other nodes."""
     leaves = tree.feature < 0
     return np.where(leaves, np.cumsum(leaves) - 1, -1)
 

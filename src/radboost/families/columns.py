@@ -80,7 +80,7 @@ class Product(Hypothesis):
 
 class ColumnKind(Kind[Column], of=Column, code=0):
     def add_lines(self, hypotheses: Sequence[Column], weights: FloatArray, X: Any, scores: FloatArray) -> None:
-        """All of them as one product of matrices."""
+        """Adds all columns as one product of matrices."""
         scores += np.asarray(X[:, [column.feature for column in hypotheses]] @ weights)
 
     def sparse_part(self, hypothesis: Column, weights: FloatArray, n_features: int) -> WeightedProduct:
@@ -97,7 +97,7 @@ class ProductKind(Kind[Product], of=Product, code=1):
     overflows = True
 
     def values(self, hypotheses: Sequence[Product], X: Any) -> FloatArray:
-        """Of sparse rows each column is made dense once for all products."""
+        """Values of products; of sparse rows each column is made dense once for all of them."""
         if not sparse.issparse(X):
             return super().values(hypotheses, X)
         features = sorted({feature for product in hypotheses for feature in product.features})
@@ -174,7 +174,7 @@ class Products(Generator, name="products"):
         return propose
 
     def last_look(self, training: Training, residual: FloatArray) -> LastLook:
-        """All products of two columns, or those of as many columns as the limits allow."""
+        """Proposes all products of two columns, or those of as many columns as the limits allow."""
         m, d = training.X.shape
         if self.max_degree == 1:
             return LastLook("columns")

@@ -124,7 +124,7 @@ class MissingKernel:
 
 @dataclass(frozen=True)
 class KernelSet:
-    """All functions x -> K(c, x) of one kernel."""
+    """Functions x -> K(c, x) of one kernel."""
 
     name: ClassVar[str] = "kernel"
 

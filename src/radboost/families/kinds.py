@@ -45,7 +45,7 @@ class FunctionSet(Protocol):
 
 @dataclass(frozen=True)
 class Shape:
-    """Of the model that hypotheses are read for."""
+    """Shape of the model that hypotheses are read for."""
 
     n_features: int
     n_outputs: int = 1
@@ -135,7 +135,7 @@ class Kind(Generic[H]):
         return None
 
     def sparse_part(self, hypothesis: H, weights: FloatArray, n_features: int) -> WeightedTree | WeightedProduct | None:
-        """The same in sparse models, whose hypotheses have a weight for each score."""
+        """Its part in exported sparse models, whose hypotheses have a weight for each score."""
         return None
 
     def function_set(self, hypothesis: H) -> FunctionSet | None:
@@ -154,7 +154,7 @@ class Kind(Generic[H]):
         )
 
     def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[H]:
-        """So many hypotheses from a file that nobody vouches for; a ValueError says what is wrong with it."""
+        """Reads n hypotheses from a file that nobody vouches for; a ValueError says what is wrong with it."""
         raise NotImplementedError
 
 
@@ -176,7 +176,7 @@ def by_kind(hypotheses: Iterable[object]) -> dict[Kind[Any], list[int]]:
 
 
 def scorers(hypotheses: Sequence[Any], weights: FloatArray) -> list[Scorer]:
-    """What adds the weighted values of all, kind by kind."""
+    """Functions that add the weighted values of all, kind by kind."""
     return [
         kind.scorer([hypotheses[place] for place in places], weights[places])
         for kind, places in by_kind(hypotheses).items()
@@ -190,7 +190,7 @@ def predictions(hypothesis: Any, X: FloatMatrix, n_threads: int) -> FloatArray:
 
 
 def checked_values(hypothesis: object, values: Any, shape: tuple[int, ...]) -> FloatArray:
-    """What a hypothesis of a user's own says of rows, if it is that many finite numbers."""
+    """Values of a user's own hypothesis, checked to be finite numbers of this shape."""
     array: npt.NDArray[Any] = np.asarray(values)
     if array.shape != shape or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         found = (

@@ -28,7 +28,7 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
     real_valued = False
 
     def scorer(self, hypotheses: Sequence[Tree], weights: FloatArray) -> Scorer:
-        """As one forest."""
+        """Scores all trees as one forest."""
         forest = forest_of(hypotheses)
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
@@ -193,7 +193,7 @@ class TreeProposer(Proposer):
         return [ConstantCandidate(c, self._problem, self._bound(0, 0)) for c in classes]
 
     def _bits(self, sizes: Sequence[int]) -> list[int]:
-        """What the questions of a tree cost, for each of its sizes."""
+        """Bits that the questions of a tree cost, for each of its sizes."""
         if not self._problem.question_bits.any():
             return [0] * len(sizes)
         costs = self._problem.question_bits[self.grower.split_columns()]

@@ -1,7 +1,7 @@
-"""Which fixed sets of functions hold the hypotheses of a model, and the Rademacher complexities of these sets.
+"""Fixed sets of functions that hold the hypotheses of a model, and the Rademacher complexities of these sets.
 
-Complexities are the kappa of docs/theory.md: that of the functions x -> h(x) with two classes; with more twice that of
-the vectors of their answers, or 2 c times that of x -> h(x, y) where nothing more is known (sections 7 and 8).
+Complexities are the kappa of docs/theory.md (sections 7 and 8): that of the functions x -> h(x) with two classes. With
+more classes it is twice that of the vectors of their values, or 2 c times that of x -> h(x, y) where no more is known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAIR_LEVEL = 2
 
 @dataclass(frozen=True)
 class Prices:
-    """What the three statements of section 7 charge for."""
+    """Prices that the three statements of section 7 charge."""
 
     one_class: float | None  # kappa of the smallest set that holds all hypotheses; None where no set is known
     class_choices: float  # log(1 / share of delta) of that set among all that it might have been
@@ -44,7 +44,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class _Setting:
-    """What the counts need to know besides the trees."""
+    """Setting of the counts besides the trees."""
 
     m: float
     d: float
@@ -54,7 +54,7 @@ class _Setting:
 
 @dataclass(frozen=True)
 class _Size:
-    """Of a tree, or of the largest tree of a set."""
+    """Size of a tree, or of the largest tree of a set."""
 
     n: int
     pair: bool
@@ -130,11 +130,9 @@ def _n_others(model: Any) -> int:
 
 
 def _is_alone(model: Any, ensemble: Any) -> bool:
-    """Whether the model could have had nothing but stumps, or nothing but one kernel.
-
-    The trees of one family of another kind may turn out smaller than they were allowed to be, and those of `Candidates`
-    may have been made from these rows: there the size of the largest tree is a choice of the sample.
-    """
+    """True if the model could have had nothing but stumps, or nothing but one kernel."""
+    # The trees of one family of another kind may be smaller than they were allowed to be, and those of `Candidates` may
+    # have been made from these rows. There the size of the largest tree is a choice of the sample.
     families = _families(model)
     known = len(families) == 1 and getattr(families[0], "one_set", False)
     return bool(known) and int(ensemble.n_families) == 1 and not ensemble.categories
@@ -161,7 +159,7 @@ def _size_of_tree(tree: Tree) -> _Size:
 
 
 def _is_pair(tree: Tree, inner: Any, *, has_missing: bool) -> bool:
-    """Whether the second question is the same at both nodes of the second layer."""
+    """True if the second question is the same at both nodes of the second layer."""
     if len(inner) != 3 or tree.left[0] not in inner or tree.left[0] + 1 not in inner:
         return False
     first, second = int(tree.left[0]), int(tree.left[0]) + 1
@@ -218,13 +216,13 @@ def _tree_price(size: _Size, setting: _Setting, kind: str, words: float = 0.0) -
 
 
 def _most_bits(size: _Size, bits: Mapping[int, int]) -> int:
-    """What the questions of a tree of that size cost at most: the dearest ones that it has room for."""
+    """Largest cost in bits of the questions of a tree of that size."""
     dearest = sorted((bits.get(column, 0) for column, count in size.asked.items() for _ in range(count)), reverse=True)
     return sum(dearest[: size.n])
 
 
 def _kind(trees: Sequence[Tree], n_classes: int) -> str:
-    """Whether the leaves vote (or abstain), hold numbers of which those above 0 sum to 1 at most, or any in [-1, 1]."""
+    """Kind of leaves: "votes" (or abstentions), "rated" (positive ones sum to at most 1) or "numbers" in [-1, 1]."""
     vectors = [tree.vectors for tree in trees if tree.vectors is not None]
     if not vectors:
         return "votes"
@@ -235,9 +233,8 @@ def _kind(trees: Sequence[Tree], n_classes: int) -> str:
 
 
 def _choices(largest: _Size, bits: Mapping[int, int], n_others: int) -> float:
-    """log(1 / share): 1 / (i (i + 1)) of level i, 1 / ((k + 1) (k + 2)) of k questions about a categorical column, and
-    half of whether trees and each other family are in the model. (7c).
-    """
+    """log(1 / fraction of delta) of a level, of numbers of questions, and of which families are in the model. (7c)."""
+    # Level i has 1 / (i (i + 1)), k questions about a categorical column 1 / ((k + 1) (k + 2)), each family 1 / 2.
     level = largest.level
     counts = [largest.asked.get(column, 0) + 1 for column in bits]
     members = (n_others + 1) * LOG_2 if n_others else 0.0
@@ -254,8 +251,8 @@ def _stored(ensemble: VotingEnsemble, setting: _Setting, *, has_missing: bool) -
     for place, tree in trees.items() if p > 1 else ():
         each[place] = max(each[place], _tree_price(_size_of_tree(tree), setting, kind))
     counted = has_missing or any(len(tree.category_nodes) for tree in trees.values())
-    # Whether the hypotheses of its own families are in the model was not known in advance; nor was p, where it counts
-    # categories, or sizes that a look at the data chose.
+    # It was not known in advance whether hypotheses of its own families are in the model. Nor was p, where it counts
+    # categories, or sizes that trials on the data chose.
     choices = LOG_2 + math.log(p * (p + 1)) if p > 1 and hypotheses else 0.0
     return Prices(
         one_class=float(each.max(initial=0.0)) if p == 1 else None,
@@ -272,9 +269,9 @@ def _stored(ensemble: VotingEnsemble, setting: _Setting, *, has_missing: bool) -
 
 
 def _stored_each(ensemble: VotingEnsemble, setting: _Setting) -> FloatArray:
-    """The r_j were computed for the training sample. For a larger one they still are upper bounds; for a smaller one
-    the square of each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
-    """
+    """The stored r_j for samples of this size; shape (n_hypotheses,)."""
+    # They were computed for the training sample, and are upper bounds for a larger one. For a smaller one the square of
+    # each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
     smaller = math.sqrt(max(1.0, ensemble.sample_size / setting.m))
     times = 1.0 if setting.n_classes == 2 else 2.0 * setting.n_classes
     return np.asarray(ensemble.complexities, dtype=np.float64) * (times * smaller / spread(ensemble))

@@ -35,7 +35,7 @@ def get_loss(loss: str | MarginLoss | TargetLoss) -> MarginLoss:
 
 
 def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NamedTargetLoss]]) -> TargetLoss:
-    """The same for losses of gradient boosting."""
+    """Loss of gradient boosting for a name, or the user's own, checked."""
     if isinstance(loss, NamedTargetLoss) and type(loss) not in known.values():
         names = ", ".join(kind.__name__ for kind in known.values())
         raise ValueError(f"loss={loss!r} is for other targets; here it may be one of {names}, or {CONTRACT}.")

@@ -1,4 +1,4 @@
-"""What a loss is asked for. Every loss has a value and a derivative; what else it can do, it says, and solvers ask."""
+"""Base classes of losses. Every loss has a value and a derivative; attributes say what else it can do."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class TargetLoss(Protocol):
     """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
 
     The arrays that they take are read-only. With classes the targets are -1 and +1. DeepBoost's objectives take a loss
-    of margins: they ask for a target of 1 with the margin as its score, so that there the loss must be one of
-    targets * scores and must not increase with it. In gradient boosting a number `lipschitz` bounds how fast the
+    of margins: they pass a target of 1 with the margin as its score. There the loss must be one of targets * scores
+    and must not increase with it. In gradient boosting a number `lipschitz` bounds how fast the
     derivative changes with f, and gives steps in closed form; without it there is a line search. A method
     `inverse_link(scores)` makes predictions of scores; without it these are the scores.
     """
@@ -38,7 +38,7 @@ class TargetLoss(Protocol):
 
 
 def ask(loss: Any, method: str, *arrays: FloatArray) -> Any:
-    """What a loss, perhaps a user's own, answers. It sees the arrays read-only: they are the fit's own."""
+    """Calls a method of a loss, perhaps a user's own, with read-only arrays: they are the fit's own."""
     try:
         return getattr(loss, method)(*map(_read_only, arrays))
     except ValueError as error:
@@ -138,8 +138,8 @@ class MarginLoss(Loss):
 class NativeLoss(MarginLoss):
     """Phi(u) = phi(u) / unit of u = 1 - y f, with a kernel in the native core.
 
-    Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
-    Figure 2, lines 12-16 (Multi-Class Deep Boosting, Figure 1, lines 6-8) in closed form. These NumPy methods are the
+    All satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step in closed form: Deep Boosting, Figure 2,
+    lines 12-16; Multi-Class Deep Boosting, Figure 1, lines 6-8. These NumPy methods are the
     oracles of the native kernels.
     """
 

@@ -36,7 +36,7 @@ class EvaluationLoss(Loss):
         self.rows = np.arange(len(self.class_ids))
 
     def of(self, class_ids: ClassIds) -> EvaluationLoss:
-        """The same loss of other rows."""
+        """Loss of the same kind for other rows."""
         return type(self)(class_ids, self.n_classes)
 
     @property

@@ -38,7 +38,7 @@ class Exponential(MarginFunction):
 
 
 class SummedExponential(Exponential):
-    """The same, cut where sums over weighted rows stay finite."""
+    """phi(u) = e^u, cut where sums over weighted rows stay finite."""
 
     largest = LARGEST_EXPONENT
 

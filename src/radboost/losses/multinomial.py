@@ -62,8 +62,8 @@ class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
     def balanced(self, slopes: FloatArray, row_weights: FloatArray) -> FloatArray:
         """Probabilities minus the own class, where the mean probability of each class is its share of the rows.
 
-        The probabilities are mixed with as much of one distribution for all rows as that takes: with t of it,
-        (1 - t) p_i + t p + s - p has the mean s, if p is that of the p_i, and it is not negative where t p >= p - s.
+        The probabilities p_i, of mean p, are mixed with as much of one distribution for all rows as is needed. With t
+        of it, (1 - t) p_i + t p + s - p has the mean s. It is not negative where t p >= p - s.
         """
         own = np.zeros_like(slopes)
         own[self.class_ids, self.rows] = 1.0

@@ -69,7 +69,7 @@ class OwnMarginLoss(MarginLoss):
 
 
 def checked_numbers(loss: Any, method: str, numbers: Any, scores: FloatArray) -> FloatArray:
-    """What a user's loss returned, if it is a finite number for each score."""
+    """Result of a user's loss, checked to be a finite number for each score."""
     result = np.ascontiguousarray(numbers, dtype=np.float64)
     if result.shape != scores.shape or not np.isfinite(result).all():
         what = f"the shape {result.shape}" if result.shape != scores.shape else "NaN or infinity"

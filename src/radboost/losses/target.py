@@ -44,7 +44,7 @@ class NamedTargetLoss(Loss):
         return None
 
     def start_beside(self, rows: WeightedRows, offset: FloatArray) -> float | FloatArray | None:
-        """The same where rows begin with scores, their offsets."""
+        """Best constant where rows begin with scores, their offsets; None as for `start`."""
         return self.start(rows.with_targets(rows.targets - offset)) if self.of_difference else None
 
     def for_rows(self, rows: WeightedRows) -> Self:
@@ -79,7 +79,7 @@ class NativeTargetLoss(NamedTargetLoss):
 
 
 def called(column: int | None) -> str:
-    """What errors call the targets of a column; None where there is one alone."""
+    """Name of the targets of a column in messages; None where there is one alone."""
     return "y" if column is None else f"column {column} of y"
 
 
@@ -121,11 +121,11 @@ class WeightedRows:
         self._gather = gather
 
     def with_targets(self, targets: FloatArray) -> WeightedRows:
-        """The same rows with other targets."""
+        """Rows with the same weights and other targets."""
         return WeightedRows(targets, self._weights, self.mean, self._gather)
 
     def column(self, k: int) -> WeightedRows:
-        """The same of one of several targets."""
+        """Rows with one of several targets."""
         return self.with_targets(np.ascontiguousarray(self.targets[:, k]))
 
     def log_mean_exp(self, exponents: FloatArray, counted: FloatArray | None = None) -> float:
@@ -139,7 +139,7 @@ class WeightedRows:
         return largest + log(self.mean(np.exp(exponents - largest)))
 
     def constant(self) -> float | None:
-        """What all targets are, to the last bit; None where they differ."""
+        """Value of all targets, equal to the last bit; None where they differ."""
         ends = self._gather(np.array([self.targets.min(), self.targets.max()]) if len(self.targets) else self.targets)
         return float(ends[0]) if ends.min() == ends.max() else None
 

@@ -1,4 +1,4 @@
-"""What is asked of an objective: what a row costs at its scores and along a step, and what scores mean."""
+"""Base classes of objectives: the cost of a row at its scores and along a step, and the link to probabilities."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class CostOfAnyLoss(RowCost):
         return loss.value(1.0 - margins_of(scores, class_ids))
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """What Phi is taken of: u(y) for every row and class, or one number for each row.
+        """Arguments of Phi: u(y) for every row and class, or one number for each row.
 
         `margins` are the weighted sums of the hypotheses' own margins; empty but for objectives that are of those.
         """

@@ -27,7 +27,7 @@ class Max(CostOfAnyLoss, name="max"):
         return np.asarray(derivatives * (steepest - predictions[rows, class_ids]))
 
     def link(self, loss: MarginLoss | None) -> Link:
-        """That of "compsum", for want of its own: without a class above 1/2 all scores of the minimiser are 0.
+        """Link of "compsum", for want of its own: without a class above 1/2 all scores of the minimizer are 0.
 
         Its probabilities have the right order, and are right for no other reason.
         """

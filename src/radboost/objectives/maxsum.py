@@ -24,5 +24,5 @@ class MaxSum(CostOfAnyLoss, name="maxsum"):
         return -derivatives * margins_of(predictions, class_ids)
 
     def link(self, loss: MarginLoss | None) -> Link:
-        """That of "compsum", for want of its own, as with "max"."""
+        """Link of "compsum", for want of its own, as with "max"."""
         return COMPSUM

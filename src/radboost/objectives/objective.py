@@ -27,7 +27,7 @@ BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
 
 
 class LossState(NamedTuple):
-    """Where the loss stands at the current scores."""
+    """Loss, slope and error at the current scores."""
 
     loss: float  # its mean over the rows
     slope: float  # S / m: the normaliser of the weights D, divided by the number of rows
@@ -50,10 +50,9 @@ def row_cost(name: str, n_classes: int) -> RowCost:
 class Objective:
     """The mean over the rows of a loss of the margins.
 
-    With two classes there is one column of scores f, and a row costs Phi(1 - y f); all names stand for the same
-    objective there (Multi-Class Deep Boosting, appendix D). With more there is a score for each class (equations (6) to
-    (9)), and what a row costs is written in terms of u(y) = 1 - f(y_i) + f(y) over the wrong classes y, one objective a
-    file in this folder.
+    With two classes there is one column of scores f, and a row costs Phi(1 - y f). All names mean the same objective
+    there (Multi-Class Deep Boosting, appendix D). With more there is a score for each class (equations (6) to (9)). The
+    cost of a row is a function of u(y) = 1 - f(y_i) + f(y) over the wrong classes y, one objective a file.
 
     All sums are exact and thus independent of the order of the rows, of the number of threads, and of which worker of
     the collective has which rows.
@@ -130,12 +129,12 @@ class Objective:
 
     @property
     def signed(self) -> bool:
-        """Whether -h is as good a hypothesis as h, so that weights may have either sign."""
+        """True if -h is as good a hypothesis as h, so that weights may have either sign."""
         return self.n_classes == 2
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether the papers' closed-form step lowers this objective."""
+        """True if the papers' closed-form step lowers this objective."""
         return self._native_loss != "" and self.smooth
 
     def reweigh(self, *others: Any) -> LossState:

@@ -28,17 +28,17 @@ class SeveralLosses:
     n_classes: int
     vertices: FloatArray | None  # of the mixtures; None: all of them
     mu: float
-    smooth: bool = False  # a hinge has a kink
-    # On rows that a tree parts a line search has no end: no step is longer than that of the logistic loss by (3.9),
+    # A line search has no end on rows that a tree separates. No step is longer than that of the logistic loss by (3.9),
     # whose second derivative is at most 1/4.
     longest_step: float = 4.0
+    smooth: bool = False  # a hinge has a kink
 
     @property
     def names(self) -> list[str]:
         return [name for name, _ in self.losses]
 
     def of(self, targets: FloatArray) -> list[EvaluationLoss]:
-        """For rows with these targets: -1 and +1, or the places of classes."""
+        """Losses of rows with these targets: -1 and +1, or indices of classes."""
         ids = (targets > 0) if self.n_classes == 2 else targets
         return make_evaluation_losses(self.losses, np.asarray(ids).astype(np.uint16), self.n_classes)
 

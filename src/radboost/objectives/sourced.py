@@ -25,7 +25,7 @@ LOGISTIC_CURVATURE = 0.25 / math.log(2.0)
 
 @dataclass(frozen=True)
 class SourceState:
-    """Where the sources stand at the current scores."""
+    """Losses, slopes and errors of the sources at the current scores."""
 
     losses: FloatArray  # F_k: the mean loss of source k
     slopes: FloatArray  # Z_k / m_k: the mean of Phi' over source k
@@ -167,8 +167,9 @@ class SourcedObjective:
         return from_values(*objective.numpy_terms())
 
     def rates(self, columns: HypothesisColumns, slot: int, source: int) -> tuple[FloatArray, FloatArray]:
-        """By how much a step along Q(source | x) h lowers the loss of each source, at first; and the mass it moves, the
-        mean of Phi' Q(source | x) abs(h).
+        """Rates at which a step along Q(source | x) h lowers the loss of each source, and the masses that it moves.
+
+        The mass in a source is the mean of Phi' Q(source | x) abs(h).
         """
         edges = self.objective.weighting.group_edges(columns, slot, self.shares[source], self.groups, self.n_threads)
         rates, masses = (edges * self._unit).reshape(-1, 2).T / self.sizes
@@ -184,7 +185,7 @@ class SourcedObjective:
         return float(self.objective.row_weights.largest(total))
 
     def curvatures(self, sources: list[int], shares: list[float]) -> FloatArray | None:
-        """What the second derivatives of the losses are at most along votes of these sources; None where unbounded."""
+        """Upper bounds on second derivatives of the losses along votes of these sources; None where there are none."""
         if self.second_moments is None or self.objective._native_loss != "logistic":
             return None
         total = np.zeros(self.n_sources)

@@ -53,16 +53,16 @@ class LossRows(ABC):
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None: ...
 
     def line(self) -> dict[str, float]:
-        """What else the history says of a round."""
+        """Further entries of the history for a round."""
         return {}
 
     def constant(self) -> FloatArray:
-        """What every row is scored with before the first round, one number for each output."""
+        """Score of every row before the first round; shape (n_outputs,)."""
         return np.zeros(self.scores.n_outputs)
 
 
 class NativeRows(LossRows):
-    """With a loss that the native core knows."""
+    """Rows with a loss that the native core knows."""
 
     @property
     def mean_loss(self) -> float:
@@ -86,7 +86,7 @@ class NativeRows(LossRows):
 
 
 class OwnLossRows(LossRows):
-    """With a loss in NumPy: one of the user's own, or a named one without a kernel."""
+    """Rows with a loss in NumPy: one of the user's own, or a named one without a kernel."""
 
     def __init__(
         self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, targets: FloatArray, n_threads: int

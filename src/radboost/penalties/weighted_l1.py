@@ -17,9 +17,9 @@ LARGEST_STEP = 16.0
 def on_grid(step: float, grid: float, slack: float = 0.0) -> float:
     """The step cut to a multiple of `grid`, towards zero: a shorter step along a convex function still goes down.
 
-    Sums of such steps are exact, so the score of a row is the same whether it was added up step by step in training or
-    tree by tree in prediction. A step that falls short of a multiple by no more than `slack` (a share of the grid)
-    means that multiple: the kinks of an objective lie on the grid, and a line search stops just before them.
+    Sums of such steps are exact: training, step by step, and prediction, tree by tree, give the same score. A step that
+    falls short of a multiple by no more than `slack`, in units of the grid, becomes that multiple. The kinks of an
+    objective lie on the grid, and a line search stops just before them.
     """
     return math.trunc(step / grid + math.copysign(slack, step)) * grid
 

@@ -15,7 +15,7 @@ from papers import datasets as registry
 from papers.almo_networks import train
 from papers.study import Facts, Study
 from radboost.estimators import AgnosticClassifier
-from radboost.losses.judging import JUDGING_LOSSES
+from radboost.losses.evaluation import EVALUATION_LOSSES
 
 LOSSES = ("cross_entropy", "zero_one", "hinge", "l1")
 METRICS = (*LOSSES, "auc")
@@ -185,8 +185,8 @@ def judged(model: Any, X: Any, y: NDArray[Any]) -> dict[str, float]:
     lines = scores[None] if scores.ndim == 1 else np.ascontiguousarray(scores.T)
     found = {}
     for name in LOSSES:
-        loss = JUDGING_LOSSES[name](class_ids, n_classes)
-        found[name] = float(loss.judged(lines).mean()) / (1.0 if name == "zero_one" else loss.lipschitz_of_value)
+        loss = EVALUATION_LOSSES[name](class_ids, n_classes)
+        found[name] = float(loss.reported(lines).mean()) / (1.0 if name == "zero_one" else loss.lipschitz_of_value)
     area = roc_auc_score(y, scores) if n_classes == 2 else roc_auc_score(y, softmax(scores, axis=1), multi_class="ovr")
     return {**found, "auc": float(area)}
 

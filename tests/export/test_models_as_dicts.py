@@ -73,7 +73,6 @@ def test_another_class(data: dict[str, Any]) -> None:
         ((), {}, "to_dict"),
         (("kind",), "XGBoost model", "'RadBoost model'"),
         (("format",), 3, "format 3, and this version"),
-        (("format",), 1, "beginning with 2"),
         (("format",), True, "format True"),
         (("content",), [], "must be a dict"),
         (("arrays",), {}, "arrays a list"),

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 from radboost._validation import check_verbose, resolve_n_jobs
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import ClassicWatch
-from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
+from radboost.boosting.classic_monitors import ClassicMonitor
+from radboost.boosting.monitor import EarlyStopping, resolve_early_stopping
 from radboost.estimators._documents import described_like
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._predicting import PredictingMixin
@@ -30,7 +30,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
 
     n_jobs: int | None
     early_stopping: bool | int | EarlyStopping
-    _watch: ClassVar[type[ClassicWatch]]
+    _watch: ClassVar[type[ClassicMonitor]]
     tree_options: TreeOptions | None
     _tree_options_read = ("max_bins",)
 

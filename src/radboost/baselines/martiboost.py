@@ -12,9 +12,9 @@ from radboost.baselines._base import Baseline
 from radboost.baselines.program import BranchingProgram
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import MartingaleWatch
+from radboost.boosting.classic_monitors import MartingaleMonitor
 from radboost.boosting.martiboost import MartingaleLayers
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping
 from radboost.estimators._checkpoints import trace_of
 from radboost.estimators._learning import FitPlan, Outline
 from radboost.explain.text import layered_text
@@ -84,7 +84,7 @@ class MartiBoostClassifier(Baseline):
     _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
     ensemble_: BranchingProgram  # type: ignore[assignment]
 
-    _watch = MartingaleWatch
+    _watch = MartingaleMonitor
 
     def __init__(
         self,

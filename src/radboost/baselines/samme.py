@@ -12,11 +12,12 @@ from radboost._validation import check_integer, check_integer_or
 from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import SAMMEWatch
+from radboost.boosting.classic_monitors import SAMMEMonitor
+from radboost.boosting.monitor import EarlyStopping
 from radboost.boosting.samme import SAMME
-from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._exporting import class_answer
-from radboost.export.parts import ExportedAnswer, Rule
+from radboost.export.parts import ExportedAnswer
+from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 from radboost.trees import TreeOptions
 
@@ -72,7 +73,7 @@ class SAMMEClassifier(Baseline):
     True
     """
 
-    _watch = SAMMEWatch
+    _watch = SAMMEMonitor
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class SAMMEClassifier(Baseline):
 
     def _exported_answer(self) -> ExportedAnswer:
         n_classes = len(self.classes_)
-        return class_answer(self, Rule("logistic", 2.0) if n_classes == 2 else Rule("softmax"))
+        return class_answer(self, Link("logistic", 2.0) if n_classes == 2 else Link("softmax"))
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)

@@ -87,10 +87,9 @@ class AdaBoostMH(RoundMaker):
 
 
 class _Lines:
-    """w(x, y) proportional to exp of the given exponents: one line for each class, each with a scale of its own.
+    """Weights w(x, y) proportional to exp of the given exponents: a row for each class, each with its own scale."""
 
-    A class that is learned early has weights far below those of the others, and its tree must see them all the same.
-    """
+    # A class that is learned early has weights far below those of the others, and its tree must see them all the same.
 
     def __init__(self, problem: ClassicProblem, exponents: FloatArray) -> None:
         self._weights = problem.weights

@@ -1,4 +1,4 @@
-"""What the older algorithms share: training rows with integer weights, and trees that come again."""
+"""Base of the older algorithms: training rows with integer weights, and trees that come again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ClassicProblem:
         return complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
 
     def complexity(self, tree: Tree) -> float:
-        """As for DeepBoost's trees."""
+        """Complexity r of a tree, as for DeepBoost."""
         return complexity.trees(tree.n_splits, self.weights.total, self.n_questions)
 
 

@@ -25,7 +25,7 @@ class ReplayError(Exception):
 
 
 class RoundMaker(ABC):
-    """What one round of an algorithm does. The trace of a maker is the trace of the fit."""
+    """One algorithm, round by round. The trace of a maker is the trace of the fit."""
 
     trace: Trace
     # What `line` says.
@@ -53,18 +53,18 @@ class RoundMaker(ABC):
 
     @abstractmethod
     def line(self) -> Mapping[str, float]:
-        """What the history says of the round just made."""
+        """Entries of the history for the round just made."""
 
     def reason_to_stop(self, idle: int) -> str | None:
         """Asked once after every round, made or replayed, when its line is in the history."""
         return self.exhausted if self.patience is not None and idle == self.patience else None
 
     def took_steps(self, trace: Trace) -> list[bool]:
-        """Whether each round of a trace took a step."""
+        """Flags of the rounds of a trace that took a step."""
         return [bool(steps) for steps in trace.rounds()]
 
 
-class Follower(Protocol):
+class ValidationMonitor(Protocol):
     """Rows that a fit is watched on."""
 
     rows: Watched
@@ -82,7 +82,7 @@ class Driver:
 
     maker: RoundMaker
     n_rounds: int
-    watch: Follower | None = None
+    watch: ValidationMonitor | None = None
     verbose: int = 0
     callbacks: Sequence[Any] = ()
     context: FitContext | None = None

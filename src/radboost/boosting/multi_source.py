@@ -21,7 +21,7 @@ from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
 from radboost.objectives.over_sources import MaxOfSources, SumOfSources
 from radboost.objectives.sourced import SourcedObjective
-from radboost.penalties import WeightedL1, descents, on_grid, slope
+from radboost.penalties import EnsemblePenalty, check_linear, descents, on_grid, slope
 
 # No direction lowers G by more than this per unit of its step: the fit has converged.
 RATE_TOLERANCE = 1e-9
@@ -31,13 +31,13 @@ PATIENCE = 10
 HALVINGS = 12
 # New hypotheses of a source that are tried in a round, the steepest first.
 MOST_TRIED = 10
-# In a block members of the other sources do if all of them fall this share as fast as the worst would alone.
+# Members of the other sources are enough for a block if all losses fall this fraction as fast as the worst alone would.
 MEMBERS_ENOUGH = 0.25
 LOOK_AHEAD = 0.01
-# With more sources few of them are tied in a round, and what the others see is not worth its time.
+# With more sources few are tied in a round, and renewing the weights that the others see is not worth its time.
 MOST_FOLLOWED = 4
-# Vertices are tied where they differ by no more than this share of the largest; until then blocks get smaller, and keep
-# the rivals that are closer than this share of the farthest.
+# Vertices are tied where they differ by no more than TIED times the largest. Until then blocks get smaller, and keep
+# the rivals whose gap is at most CLOSER times the widest.
 TIED, CLOSER = 1e-7, 0.25
 # Rounds in which hypotheses are added to a block that does not go down yet.
 MORE_COLUMNS = 10
@@ -57,18 +57,18 @@ def decayed(learning_rate: float, round_index: int) -> float:
 class MultiSourceDescent(RoundMaker):
     """Descent on G(F_1, ..., F_p) + sum of Lambda_j |alpha_j|.
 
-    A hypothesis of source k is Q(k | x) h(x). With a smooth G (a sum, a soft or penalised maximum) those of all sources
-    are looked for on the rows weighted by the gradient lambda of G, and the steepest is taken. With the maximum the
-    worst source, or vertex of mixtures, looks for its own, as in Figure 4.1; where the step would make another source
-    the worst one, both move as one block, in shares that lower all of them (ERRATA: along one of several worst sources
-    the maximum does not fall).
+    A hypothesis of source k is Q(k | x) h(x). With a smooth G (a sum, a soft or penalized maximum) all sources propose
+    on the rows weighted by the gradient lambda of G, and the steepest is taken. With the maximum the worst source, or
+    vertex of mixtures, proposes, as in Figure 4.1. Where the step would make another source the worst one, both move as
+    one block, in proportions that lower all of them. Along one of several worst sources the maximum does not fall
+    (ERRATA).
     """
 
     def __init__(
         self,
         objective: SourcedObjective,
         proposers: Sequence[Sequence[Proposer]],
-        penalty: WeightedL1,
+        penalty: EnsemblePenalty,
         *,
         n_rows: int,
         n_features: int,
@@ -78,6 +78,7 @@ class MultiSourceDescent(RoundMaker):
         trace: Trace,
         raw_rows: RawRows,
     ) -> None:
+        check_linear(penalty, "Descent over several sources")
         self.objective = objective
         self.proposers = proposers
         self.penalty = penalty
@@ -120,7 +121,7 @@ class MultiSourceDescent(RoundMaker):
         return sum(members.penalty_value for members in self.members)
 
     def begin(self) -> None:
-        self._state = self.objective.stand()
+        self._state = self.objective.state()
 
     def replay(self) -> None:
         found: dict[int, tuple[Member, int]] = {}
@@ -207,7 +208,7 @@ class MultiSourceDescent(RoundMaker):
     def _directions(
         self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False
     ) -> list[tuple[float, Callable[[], Direction]]]:
-        """What lowers a mixture of the losses, steepest first: new hypotheses, and members that may move."""
+        """Directions that lower a mixture of the losses, steepest first: new hypotheses, and members that may move."""
         scales = self.objective.aim([(source, mixture) for source in sources])
         found = [
             pair
@@ -238,7 +239,7 @@ class MultiSourceDescent(RoundMaker):
         return sorted(found, key=lambda pair: -pair[0])[:MOST_TRIED]
 
     def _old(self, source: int, scale: float, alone: bool) -> list[tuple[float, Callable[[], Direction]]]:
-        """As in `CoordinateDescent`: with damped steps a member competes only where it would shrink, or alone."""
+        """Members that may move; as in `CoordinateDescent`, with damped steps only if they shrink, or are alone."""
         members = self.members[source]
         if not members:
             return []
@@ -316,11 +317,9 @@ class MultiSourceDescent(RoundMaker):
     def _step_of_a_block(
         self, tied: npt.NDArray[np.intp], columns: list[Direction], over: MaxOfSources, round_index: int
     ) -> list[Step]:
-        """Shares of hypotheses that lower all of some vertices: the solution of a matrix game.
-
-        Where no shares do, the game's other side is a mixture of the vertices; hypotheses that are looked for on it are
-        added to the columns, as long as there are any that lower it.
-        """
+        """Takes a step along proportions of hypotheses that lower all of some vertices, which solve a matrix game."""
+        # Where no proportions do, the game's other side is a mixture of the vertices. Hypotheses that are proposed on
+        # it are added to the columns, as long as there are any that lower it.
         aims = [(s, over.vertices[vertex]) for vertex in tied[1:] for s in self._searched(over.vertices[vertex])]
         if len(columns) == 1:
             own = float(over.at_vertices(columns[0].rates)[tied[0]])
@@ -383,7 +382,7 @@ class MultiSourceDescent(RoundMaker):
         return mirror if turns and gains[1] > gains[0] else direction
 
     def _prices(self, direction: Direction) -> float:
-        """What a unit of the step costs at first, the way to zero of a weight that is almost there left out."""
+        """Cost of a unit of the step at first; a weight that is almost zero counts as having passed it."""
         (member,), (share,) = direction.members, direction.shares
         return member.price * (1.0 if (member.weight + LOOK_AHEAD * share) * share >= 0.0 else -1.0)
 
@@ -406,7 +405,7 @@ class MultiSourceDescent(RoundMaker):
         """The minimum of G along a direction, or of a bound on it; damped, unless it cancels a weight."""
         if self.step == "line_search" or (self.step == "auto" and direction.real_valued):
             eta = self._minimum(direction, self._derivative(direction))
-            self.objective.stand()  # D of where the scores are again, which rates go by
+            self.objective.state()  # D of where the scores are again, which rates go by
         else:
             over, models = self.objective.over, self._models(direction)
             etas = [
@@ -429,12 +428,12 @@ class MultiSourceDescent(RoundMaker):
         return bounds_along(direction, self._state.losses, curvatures)
 
     def _derivative(self, direction: Direction) -> Callable[[float], float]:
-        """Of G itself: the step is taken, looked at, and taken back."""
+        """Derivative of G itself: the step is taken, evaluated, and taken back."""
         objective = self.objective
 
         def derivative(eta: float) -> float:
             take_back = self._move(direction, [on_grid(eta * share, objective.step_grid) for share in direction.shares])
-            state = objective.stand()
+            state = objective.state()
             rates = sum(
                 share * objective.rates(self.members[source].columns, member.slot, source)[0]
                 for member, source, share in zip(direction.members, direction.sources, direction.shares, strict=True)
@@ -468,7 +467,7 @@ class MultiSourceDescent(RoundMaker):
             if not any(etas):
                 break
             take_back, moved = self._move(direction, etas), True
-            state = self.objective.stand()
+            state = self.objective.state()
             change = sum(
                 member.price * (abs(member.weight + step) - abs(member.weight))
                 for member, step in zip(direction.members, etas, strict=True)
@@ -480,7 +479,7 @@ class MultiSourceDescent(RoundMaker):
             take_back()
             eta, cancels = 0.5 * eta, False
         if moved:
-            self._state = self.objective.stand()
+            self._state = self.objective.state()
         return []
 
     def _record(self, direction: Direction, etas: list[float], round_index: int) -> list[Step]:

@@ -33,7 +33,7 @@ class SAMME(RoundMaker):
         self._error = 1.0  # of the tree of the last round
 
     def begin(self) -> None:
-        """All rows begin with the same weight."""
+        """Gives all rows the same weight."""
 
     def replay(self) -> None:
         for (step,) in self.trace.rounds():

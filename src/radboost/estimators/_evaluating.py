@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from radboost._typing import FloatArray
 from radboost.boosting.metrics import Measures
-from radboost.boosting.watch import Watch
+from radboost.boosting.monitor import Monitor
 from radboost.rows.prepare import PreparedRows
 
 
@@ -61,7 +61,7 @@ def measures_of(estimator: Any, attributes: Any, watch: Any, prepared: PreparedR
             "eval_metric judges validation rows, and there are none. Give X_val and y_val, or set early_stopping, "
             "which holds some rows back."
         )
-    assert isinstance(watch, Watch)
+    assert isinstance(watch, Monitor)
     rows = watch.rows
     model = copy(estimator)
     model.__dict__.update(attributes)

@@ -150,7 +150,7 @@ class Explanation:
 
     @property
     def formula(self) -> bool:
-        """Whether contributions are the terms of a formula."""
+        """True if contributions are the terms of a formula."""
         return self.sample_size is None
 
     def heading(self) -> list[str]:
@@ -178,7 +178,7 @@ class Explanation:
         return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same words, with a table of contributions."""
+        """HTML for notebooks: the same words, with a table of contributions."""
         rows = [
             (self._start(), self.base),
             *self._parts(),
@@ -227,7 +227,7 @@ class Gathered:
 
 
 def gather(questions: Sequence[Asked]) -> list[Gathered]:
-    """Those that differ in their thresholds only, as one; the largest effects first."""
+    """Questions with those that differ in their thresholds only as one; the largest effects first."""
     groups: dict[tuple[Any, ...], list[Asked]] = {}
     for one in questions:
         groups.setdefault((one.column, one.yes, one.question if one.threshold is None else ""), []).append(one)

@@ -15,7 +15,7 @@ from radboost.trees.describe import TreeNames, plain_question
 
 
 def leaf_values(tree: Tree, direction: FloatArray) -> FloatArray:
-    """What each leaf adds to the score in a direction: a weight for each output. Zeros at the other nodes."""
+    """Contribution of each leaf to the score in a direction, a weight for each output. Zeros at the other nodes."""
     leaves = tree.feature < 0
     answers = tree.value
     if tree.vectors is not None:

@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.export.onnx_links import add_link, add_logistic, times_votes
 from radboost.export.onnx_nodes import Graph, need_onnx
-from radboost.export.onnx_rules import add_logistic, add_rule, times_votes
 from radboost.export.onnx_trees import category_questions, tree_attributes
-from radboost.export.parts import (
-    Exported,
-    ExportedAnswer,
-    ExportError,
-    ScoreSum,
-    WeightedProduct,
-    plain_labels,
-    rule_of,
-)
+from radboost.export.parts import Exported, ExportedAnswer, ExportError, ScoreSum, link_of, plain_labels
+from radboost.families.exported import WeightedProduct
 
 if TYPE_CHECKING:
     import onnx
@@ -34,7 +27,7 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
     onnx = need_onnx()
     # onnxruntime before 1.30 adds up trees of a single leaf wrongly, unless they come first.
     scores, answer = model.scores.without_constants(), model.answer
-    rule = rule_of(answer) if answer.labels is not None and probabilities else None
+    link = link_of(answer) if answer.labels is not None and probabilities else None
     graph = Graph()
     table = _add_scores(graph, scores)
     one = scores.n_outputs == 1 and answer.tasks is None
@@ -48,9 +41,9 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
     else:
         kind = _add_label(graph, table, answer)
         graph.output("label", graph.last, kind, 1)
-        if rule is not None:
+        if link is not None:
             shrunk = graph.add("Div", table, graph.real(answer.temperature))
-            found = add_rule(graph, rule, shrunk, answer.n_classes)
+            found = add_link(graph, link, shrunk, answer.n_classes)
             if answer.power:
                 found = times_votes(graph, found, table, answer.power, answer.ground)
             if answer.doubt:
@@ -141,7 +134,7 @@ def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:
     """Adds the label of each row, and returns the type of the labels."""
     labels, kind = _label_table(answer.labels or ())
     if answer.costs is not None:
-        chances = add_rule(graph, rule_of(answer), scores, answer.n_classes)
+        chances = add_link(graph, link_of(answer), scores, answer.n_classes)
         costs = graph.add("MatMul", chances, graph.reals(answer.costs))
         place = graph.add("ArgMin", costs, axis=1, keepdims=0)
     elif answer.n_classes == 2:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.export.onnx_nodes import need_onnx
-from radboost.export.parts import ScoreSum, WeightedTree, leaf_numbers
+from radboost.export.parts import ScoreSum, leaf_numbers
+from radboost.families.exported import WeightedTree
 from radboost.trees.tree import Tree
 
 AT_MOST = 0  # the mode of a node: BRANCH_LEQ
@@ -36,7 +37,7 @@ class CategoryQuestions:
 
 
 def category_questions(scores: ScoreSum) -> CategoryQuestions:
-    """All questions about categories, feature by feature."""
+    """Attributes of all questions about categories, feature by feature."""
     found = {_question(one.tree, place) for one in scores.trees for place in range(len(one.tree.category_nodes))}
     columns: dict[tuple[int, bool, bytes], int] = {}
     tables: dict[int, FloatArray] = {}

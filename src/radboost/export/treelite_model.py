@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from radboost.export.parts import Exported, ExportError, WeightedTree, categories_left, leaf_numbers
+from radboost.export.parts import Exported, ExportError, categories_left, leaf_numbers
+from radboost.families.exported import WeightedTree
 
 if TYPE_CHECKING:
     import treelite

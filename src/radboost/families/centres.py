@@ -41,7 +41,7 @@ class Centre(KernelHypothesis):
 
 class CentreKind(Kind[Centre], of=Centre, code=2):
     def values(self, hypotheses: Sequence[Centre], X: Any) -> FloatArray:
-        """Of all centres with the same gamma at once."""
+        """Values for all centres with the same gamma at once."""
         rows = dense(X)
         values = np.empty((len(hypotheses), len(rows)))
         gammas = np.array([centre.gamma for centre in hypotheses])
@@ -67,7 +67,7 @@ class CentreKind(Kind[Centre], of=Centre, code=2):
 
 
 @dataclass(frozen=True)
-class Kernel(Generator, name="kernel"):
+class KernelFeatures(Generator, name="kernel"):
     """exp(-gamma |x - c|^2) around centres c: given, or the rows that a perceptron gets wrong in one pass (section 10).
 
     With gamma = 1/2 as in the paper rows should have a size of about 1.
@@ -104,13 +104,11 @@ class Kernel(Generator, name="kernel"):
 
 
 def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, most: int) -> list[int]:
-    """The places of the rows that a kernel perceptron gets wrong when it sees each once, in a random order.
-
-    The pulls of a row are the negative slopes of the loss where all scores are `middle`. With one score the row is
-    right if the score is not zero and has the sign of the pull; with several if the first largest score is where the
-    first largest pull is, which for classes is the own one. A row that is not right becomes a centre: its pulls times
-    the kernel around it are added to the scores of all rows.
-    """
+    """Indices of the rows that a kernel perceptron gets wrong when it sees each once, in a random order."""
+    # The pulls of a row are the negative slopes of the loss where all scores are `middle`. With one score the row is
+    # right if the score is not zero and has the sign of the pull. With several it is if the first largest score is
+    # where the first largest pull is, which for classes is the own one. A row that is not right becomes a centre: its
+    # pulls times the kernel around it are added to the scores of all rows.
     from sklearn.metrics.pairwise import rbf_kernel  # loads much that other fits do without
 
     order = np.random.default_rng(training.seed).permutation(len(rows))

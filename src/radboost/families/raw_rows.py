@@ -35,7 +35,7 @@ class RawRows:
     def scores(
         self, predict: Callable[[FloatMatrix, int, FloatArray | None], FloatArray], start: FloatArray | None
     ) -> FloatArray:
-        """What an ensemble says of all rows; it is given rows, a number of threads, and where their scores begin."""
+        """Scores of an ensemble for all rows; `predict` takes rows, a number of threads, and their first scores."""
         found, first = [], 0
         for block in self._blocks():
             last = first + len(block)

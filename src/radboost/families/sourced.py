@@ -16,6 +16,7 @@ from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored, 
 from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.model_file.checks import read_array, read_integer, require
 from radboost.trees.describe import TreeNames
+from radboost.trees.tree import Tree
 
 PREFIX = "sourced_"
 
@@ -104,6 +105,12 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
 
     def take_names(self, hypothesis: SourcedHypothesis, names: TreeNames) -> None:
         kind_of(hypothesis.base).take_names(hypothesis.base, names)
+
+    def text(self, hypothesis: SourcedHypothesis, names: TreeNames) -> str:
+        return f" times Q({hypothesis.source} | x){kind_of(hypothesis.base).text(hypothesis.base, names)}"
+
+    def tree(self, hypothesis: SourcedHypothesis) -> Tree | None:
+        return kind_of(hypothesis.base).tree(hypothesis.base)
 
     def add_gains(self, hypothesis: SourcedHypothesis, weight: float, importances: FloatArray) -> None:
         kind_of(hypothesis.base).add_gains(hypothesis.base, weight, importances)

@@ -28,7 +28,7 @@ from radboost.federated.numbers import SCALE_BITS, Scales
 from radboost.federated.privacy import BudgetSpentError
 from radboost.objectives.over_sources import MaxOfSources, OverSources
 from radboost.objectives.sourced import STEP_GRID
-from radboost.penalties import WeightedL1, on_grid, slope
+from radboost.penalties import EnsemblePenalty, check_linear, on_grid, slope
 from radboost.rows.sources import SHARE_GRID
 
 # Steps that a line search compares, from this one down, each half of the one before in a finer and finer grid.
@@ -101,7 +101,7 @@ class FederatedDescent(RoundMaker):
         *,
         loss: str,
         over: OverSources,
-        penalty: WeightedL1,
+        penalty: EnsemblePenalty,
         candidates: Candidates | None,
         n_features: int,
         learning_rate: float,
@@ -110,6 +110,7 @@ class FederatedDescent(RoundMaker):
         seeds: Sequence[int],
         trace: Trace,
     ) -> None:
+        check_linear(penalty, "A federation")
         self.owners, self.over, self.trace = owners, over, trace
         self.candidates = candidates  # None: owners train them
         self._penalty, self._penalty_values = penalty, [0.0] * len(names)
@@ -354,7 +355,8 @@ class FederatedDescent(RoundMaker):
         assert isinstance(entered, SourcedHypothesis)
         eta *= entered.base.key()[1] * hypothesis.key()[1]  # a mirror image is the same member
         self._weights[key] = (place, weight + eta)
-        self._penalty_values[source] += self._price(source, hypothesis) * (abs(weight + eta) - abs(weight))
+        price = self._penalty.price(self._complexity(source, hypothesis))
+        self._penalty_values[source] += self._penalty.change(price, weight, weight + eta)
         if weight + eta == 0.0:
             del self._weights[key]
         # Shares of a row sum to 1 before each is rounded to the grid: so far a score can exceed the weights of the

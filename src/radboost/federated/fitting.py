@@ -24,7 +24,7 @@ from radboost.federated.office import Office
 from radboost.federated.owner import Task
 from radboost.federated.privacy import BudgetSpentError, Privacy
 from radboost.federated.regression import Survey, learn_together
-from radboost.losses import NativeLoss, get_loss
+from radboost.losses import get_loss
 from radboost.objectives.over_sources import make_over_sources, read_mixtures
 from radboost.rows.domains import DomainModel
 
@@ -247,7 +247,7 @@ def _check_estimator(estimator: Any) -> None:
             'or "line_search", which asks for the losses along the line in a second exchange.'
         )
     loss = get_loss(estimator.loss)
-    if not isinstance(loss, NativeLoss):
+    if not loss.native:
         raise ValueError(f"loss={estimator.loss!r} would have to run at the owners; name one of our own instead.")
     instead = {
         "early_stopping": (False, "leave it out"),
@@ -296,7 +296,6 @@ def _problem(
         if len(domain_model.instead) != n_features:
             raise ValueError(f"Q is for {len(domain_model.instead)} columns; the owners have {n_features}.")
     loss = get_loss(estimator.loss)
-    assert isinstance(loss, NativeLoss)
     hypotheses = candidates.hypotheses if isinstance(candidates, Candidates) else ()
     task = Task(loss.name, classes, domains, n_features, domain_model, hypotheses)
     return clients_of(told), task, told[0]["columns"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import expit, xlogy
 
 from radboost._typing import FloatArray
 from radboost.losses.base import MarginFunction, NativeLoss
+from radboost.losses.link import Link
 from radboost.losses.margin import MarginScores, SignLoss
 
 
@@ -37,6 +39,7 @@ class LogisticLoss(NativeLoss, name="logistic", of="margins"):
     """Phi(u) = log2(1 + exp(u)). Deep Boosting, section 3.2."""
 
     phi = Logistic()
+    links = MappingProxyType({"two_classes": Link("offset_logistic"), "sum": Link("balance")})
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class LogisticTargetLoss(SignLoss, name="logistic", of="signs"):
 
     phi = Logistic()
     lipschitz = Logistic.lipschitz
+    link = Link("logistic")
 
 
 class LogisticScores(MarginScores, name="logistic", of="scores"):

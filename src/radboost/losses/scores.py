@@ -1,4 +1,4 @@
-"""What boosting with structural sparsity asks of a loss."""
+"""Losses of all scores of a row, for boosting with structural sparsity."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ class ScoreLoss(Loss):
     def halves(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The gradient as `down` - `up`, both at least zero.
 
-        A step v of a score that is not in `budget` with others raises the loss of the row by at most
-        up (e^-v - 1) + down (e^v - 1).
+        Where no other score of the row moves, a step v raises its loss by at most up (e^-v - 1) + down (e^v - 1).
         """
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What the losses of several sources make together: their maximum over mixtures, a soft maximum, or their sum.
+"""Functions of the losses of several sources: their maximum over mixtures, a soft maximum, or their sum.
 
 F_k is the mean loss of source k. Storcheus, section 4.3, equation (4.4), and appendix B.4.
 """

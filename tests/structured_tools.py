@@ -171,17 +171,6 @@ def edit_transducer(
     return Transducer(semiring, 1, arcs, {0: 0.0}, {0: 0.0})
 
 
-def edit_distance(x: Sequence[int], y: Sequence[int], substitution: float, deletion: float, insertion: float) -> float:
-    """The textbook's dynamic programme."""
-    row = [insertion * place for place in range(len(y) + 1)]
-    for symbol in x:
-        above, row = row, [row[0] + deletion]
-        for place, other in enumerate(y):
-            changed = above[place] + (0.0 if symbol == other else substitution)
-            row.append(min(changed, above[place + 1] + deletion, row[place] + insertion))
-    return row[-1]
-
-
 def bigram_transducer(alphabet_size: int, semiring: Semiring) -> Transducer:
     """The transducer of Storcheus, Figure 6.1, which counts bigrams."""
     one = semiring.one

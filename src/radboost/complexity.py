@@ -1,8 +1,8 @@
 """Bounds on the Rademacher complexity of the families, the r_j of the objective.
 
 Natural logarithms come from the native core, so that the prices of hypotheses are the same on every machine. `m` is
-the sum of the sample weights and `d` the number of columns (`n_columns`). A question about a categorical column, which
-can be asked in many ways, pays for these in `bits`, see `question_bits`. The bounds hold for two classes and for more
+the sum of the sample weights and `d` the number of columns (`n_columns`). A split on a categorical column, of which
+there are many, pays for them in `bits`, see `question_bits`. The bounds hold for two classes and for more
 (docs/theory.md, sections 6 and 8).
 """
 
@@ -22,10 +22,9 @@ def n_columns(has_missing: npt.NDArray[np.bool_]) -> int:
 
 
 def question_bits(n_bins: npt.NDArray[np.integer], is_categorical: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """For each column the bits that say which of its questions is meant, beyond one threshold.
+    """Bits of each column that identify a split, beyond its threshold.
 
-    q categories can be parted in two in 2^(q - 1) - 1 ways, which q - 1 bits tell apart; of two categories there is
-    one way.
+    q categories can be parted in two in 2^(q - 1) - 1 ways, so in q - 1 bits; of two categories there is one way.
     """
     return np.asarray(np.where(is_categorical & (n_bins > 2), n_bins.astype(np.int64) - 1, 0), dtype=np.int64)
 
@@ -33,11 +32,10 @@ def question_bits(n_bins: npt.NDArray[np.integer], is_categorical: npt.NDArray[n
 def n_questions(
     n_bins: npt.NDArray[np.integer], has_missing: npt.NDArray[np.bool_], is_categorical: npt.NDArray[np.bool_]
 ) -> float:
-    """Columns, where a categorical one with q categories stands for 2^(q - 1) - 1 of them: for families that are fixed
-    before a tree is grown, whatever it asks.
+    """Number of columns for families that are fixed before a tree is grown.
 
-    So many are the ways to part its categories in two; with none or one it counts once, like a column of one number. A
-    column with missing values counts twice, because these may be sent to either side (docs/theory.md).
+    A categorical column with q categories counts 2^(q - 1) - 1 times, the ways to part them in two, and at least once.
+    A column with missing values counts twice, because these may be sent to either side (docs/theory.md).
     """
     subsets = np.ldexp(1.0, n_bins.astype(np.int64) - 1) - 1.0
     columns = np.where(is_categorical, np.maximum(subsets, 1.0), 1.0)
@@ -76,5 +74,5 @@ def kernel(trace: float, m: float) -> float:
 
 
 def finite(n_hypotheses: int, m: float, n_outputs: int = 1) -> float:
-    """So many given hypotheses: Massart's lemma over them and their mirror images, or over the votes for each class."""
+    """Given hypotheses: Massart's lemma over them and their mirror images, or over the votes for each class."""
     return _bound(log(max(2.0, float(n_outputs)) * n_hypotheses), m)

@@ -1,4 +1,4 @@
-"""What Python asks of the engine that holds the training rows. No other module imports the native core.
+"""Interface of the engine that holds the training rows. No other module imports the native core.
 
 An engine keeps its data where they are: Python holds handles (bins, scores, weightings, growers, members, forests),
 asks for whole rounds, and gets back numbers and trees. Another engine derives from `Engine`, replaces what it does
@@ -67,13 +67,13 @@ from radboost._native import (
 
 
 class Engine:
-    """The native core: what makes each of the handles. They belong together, and must come from one engine.
+    """The native core: constructors of the handles, which must come from one engine.
 
     - `bin`, `bin_blocks`, `side_by_side`: rows into small integers, those that are loaded block by block, and parts of
       their columns put together;
     - `row_weights`: sample weights, and sums over the rows of all workers; `row_groups`: the source of each row;
     - `margin_scores`, `class_scores`, `softmax_scores`, `gradient_scores`: scores of the rows, their loss, steps;
-    - `margin_weighting`, `class_weighting`, `gradient_weighting`: the integers that growers see of the rows;
+    - `margin_weighting`, `class_weighting`, `gradient_weighting`: the integers of the rows for growers;
     - `grower`, `regression_trees`, `weighted_trees`, `softmax_pairs`: trees grown on a weighting;
     - `members`: the predictions of the hypotheses in an ensemble on the training rows;
     - `forest`: predictions of trees for any rows.
@@ -109,7 +109,7 @@ def current() -> Engine:
 
 @contextmanager
 def use(engine: Engine) -> Iterator[None]:
-    """Another engine, for the fits of this thread within the block."""
+    """Use another engine for the fits of this thread within the block."""
     token = _CURRENT.set(engine)
     try:
         yield

@@ -14,9 +14,9 @@ from radboost.rows.sources import ids_among, known_sources, read_sources
 
 
 def coverage(y_true: Any, scores: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
-    """The mean rank of the true class among the scores: 0 where it is first, 2 where it is third.
+    """Mean rank of the true class among the scores: 0 where it is first, 2 where it is third.
 
-    Boosting with Structural Sparsity, section 10. It is at least the error, and tells how wrong a wrong answer is.
+    Boosting with Structural Sparsity, section 10. It is at least the error, and grows with how wrong predictions are.
     Classes with the same score as the true one count half, as if ties were broken by chance.
 
     Parameters
@@ -30,10 +30,10 @@ def coverage(y_true: Any, scores: Any, *, classes: Any = None, sample_weight: An
     labels = np.arange(values.shape[1]) if classes is None else np.asarray(classes)
     if len(labels) != values.shape[1]:
         raise ValueError(f"scores have {values.shape[1]} columns for {len(labels)} classes; one for each is needed.")
-    places = _places(np.asarray(y_true), labels)
-    if len(places) != len(values):
-        raise ValueError(f"y_true has {len(places)} labels for {len(values)} rows of scores.")
-    own = values[np.arange(len(values)), places][:, None]
+    indices = _class_indices(np.asarray(y_true), labels)
+    if len(indices) != len(values):
+        raise ValueError(f"y_true has {len(indices)} labels for {len(values)} rows of scores.")
+    own = values[np.arange(len(values)), indices][:, None]
     ranks = (values > own).sum(axis=1) + 0.5 * ((values == own).sum(axis=1) - 1)
     return float(np.average(ranks, weights=sample_weight))
 
@@ -57,16 +57,16 @@ def agnostic_error(y_true: Any, y_pred: Any, sources: Any, *, sample_weight: Any
         raise ValueError(
             f"y_true and y_pred must be lists of labels of one length; got {truth.shape} and {predicted.shape}."
         )
-    found = read_sources(sources, len(truth))
-    names = known_sources(found)
-    ids = ids_among(found, names, "sources")
+    given_sources = read_sources(sources, len(truth))
+    names = known_sources(given_sources)
+    ids = ids_among(given_sources, names, "sources")
     given = check_sample_weight(sample_weight, len(truth))
     weights = np.ones(len(truth)) if given is None else given
     totals = np.bincount(ids, weights, len(names))
     if (totals == 0).any():
         kept = totals[ids] > 0
         part = None if given is None else given[kept]
-        return agnostic_error(truth[kept], predicted[kept], found[kept], sample_weight=part, mixtures=mixtures)
+        return agnostic_error(truth[kept], predicted[kept], given_sources[kept], sample_weight=part, mixtures=mixtures)
     errors = np.bincount(ids, weights * (truth != predicted), len(names)) / totals
     return agnostic(errors, vertices_of(read_mixtures(mixtures), names))
 
@@ -80,9 +80,9 @@ def _columns(scores: FloatArray) -> FloatArray:
     return scores
 
 
-def _places(y: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    places = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
-    unknown = np.flatnonzero(labels[places] != y)
+def _class_indices(y: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    indices = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
+    unknown = np.flatnonzero(labels[indices] != y)
     if len(unknown):
         raise ValueError(f"y_true holds {y[unknown[0]]!r}, which is not one of the classes {labels.tolist()[:10]}.")
-    return places
+    return indices

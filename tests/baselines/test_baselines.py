@@ -10,18 +10,10 @@ import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from radboost import DeepBoostClassifier, TreeOptions, datasets, guarantees
+from radboost import DeepBoostClassifier, TreeOptions, guarantees
 from radboost.baselines import AdaBoostMHClassifier, BranchingProgram, MartiBoostClassifier, SAMMEClassifier
 from reference import baselines as reference
 from reference.data import smooth_classes
-
-MODELS = [
-    pytest.param(lambda: AdaBoostMHClassifier(8, max_leaves=5), 3, id="AdaBoost.MH"),
-    pytest.param(lambda: AdaBoostMHClassifier(8, max_leaves=5), 2, id="AdaBoost.MH, two classes"),
-    pytest.param(lambda: SAMMEClassifier(8, max_leaves=6), 4, id="SAMME"),
-    pytest.param(lambda: SAMMEClassifier(8, max_leaves=4), 2, id="SAMME, two classes"),
-    pytest.param(lambda: MartiBoostClassifier(9), 2, id="MartiBoost"),
-]
 
 
 def rows(n_classes: int, seed: int = 0, **changes: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -167,13 +159,6 @@ def test_martiboost_sends_rows_of_one_class_to_their_side() -> None:
     assert "6 layers, 21 trees" in repr(model.ensemble_)
 
 
-@pytest.mark.parametrize(("make", "n_classes"), MODELS[:4])
-def test_the_exponential_loss_descends(make: Any, n_classes: int) -> None:
-    X, y = rows(n_classes, 11)
-    objective = make().fit(X, y).history_["objective"]
-    assert (np.diff([1.0, *objective]) < 0).all()
-
-
 def test_the_loss_of_adaboost_mh_is_the_mean_over_rows_and_classes() -> None:
     X, y = rows(3, 12)
     model = AdaBoostMHClassifier(5).fit(X, y)
@@ -214,17 +199,6 @@ def test_columns_that_tell_nothing(algorithm: Any) -> None:
         warnings.simplefilter("error")
         model = MartiBoostClassifier(3).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X)[:, 1], 0.5)
-
-
-def test_long_servedio_defeats_samme_and_not_martiboost() -> None:
-    X, y = datasets.make_long_servedio(2000, noise=0.1, random_state=0)
-    X_test, y_test = datasets.make_long_servedio(2000, random_state=1)
-    errors = {
-        type(model).__name__: 1 - model.fit(X, y).score(X_test, y_test)
-        for model in (SAMMEClassifier(200, max_leaves=2), MartiBoostClassifier(101))
-    }
-    assert errors["SAMMEClassifier"] > 0.15
-    assert errors["MartiBoostClassifier"] < 0.1
 
 
 @pytest.mark.parametrize(

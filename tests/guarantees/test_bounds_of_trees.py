@@ -14,8 +14,6 @@ from radboost.guarantees import MarginBound, bound, margins
 from radboost.guarantees.bounds import BY_SIZE, MARGIN_BOUND, every_statement
 from reference.data import smooth, smooth_classes
 
-DATA = Path(__file__).parents[1] / "data"
-
 
 def log_trees(n: int, m: int, d: float, answers: int = 2, bits: int = 0) -> float:
     """docs/theory.md, (7g)."""
@@ -214,19 +212,6 @@ def test_weights_of_the_fit_do_not_matter_to_the_bound() -> None:
     assert bound(model, X, y).sample_size == 300
     with pytest.raises(ValueError, match="a number of draws"):
         bound(model, X, y, sample_weight=weight)
-
-
-@pytest.mark.parametrize("name", ["model_format_1_two_classes", "model_format_1_three_classes"])
-def test_old_files_have_all_that_is_needed(name: str) -> None:
-    model = radboost.load(DATA / f"{name}.radb")
-    if "three" in name:
-        kernels = [KernelFamily("rbf", gamma=0.1), KernelFamily("laplacian", gamma=0.25), KernelFamily("cosine")]
-        model.set_params(family=["trees", *kernels])  # "scale" would be refused
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((200, model.n_features_in_)), rng.choice(model.classes_, 200)
-    result = bound(model, X, y)
-    assert "trees of" in result.hypotheses
-    assert result.complexity > math.sqrt(2 * math.log(200) / 200) / 2
 
 
 def test_a_model_that_is_loaded_has_the_same_bound(tmp_path: Path) -> None:

@@ -128,15 +128,6 @@ def test_complexity_of_votes(n: int, m: int, d: int) -> None:
     assert 0.4 * bound < exact <= bound
 
 
-def test_complexity_of_stumps_on_many_rows() -> None:
-    m, d = 400, 20
-    X = generic(m, d, 5)
-    found = np.concatenate([np.where(X.T[j] <= np.sort(X.T[j])[:, None], 1.0, -1.0) for j in range(d)])
-    mean, error = rademacher.by_drawing(found, 200)
-    bound = massart(log_labelings(1, m, d), m)
-    assert 0.4 * bound < mean + 4 * error <= bound
-
-
 @pytest.mark.parametrize("c", [3, 5])
 def test_vectors_of_votes_and_of_numbers(c: int) -> None:
     """docs/theory.md, (11e), (11f), (11g): signs for each row and class."""
@@ -161,15 +152,6 @@ def test_vectors_of_votes_and_of_numbers(c: int) -> None:
         assert measured(1, rated) <= massart(log_labelings(1, m, 1, math.log(7)), m, math.sqrt(0.5))
         corners = np.array(list(itertools.product((-0.5, 0.5), repeat=c)))
         assert measured(1, corners) <= massart(log_labelings(1, m, 1, c * math.log(2)), m, 0.5 * math.sqrt(c))
-
-
-def test_cheaper_than_what_the_papers_charge() -> None:
-    for n, m, d in itertools.product((1, 2, 3, 7, 31, 255), (100, 2000, 10**5), (2, 30, 1000)):
-        new = massart(log_labelings(n, m, d), m)
-        assert new < rademacher.trees(m, d, n) / math.sqrt(1.8)
-        for c in (3, 4, 10, 100):
-            votes = 2 * massart(log_labelings(n, m, d, math.log(c)), m, math.sqrt(1 - 1 / c))
-            assert votes < 2 * c * new / 2  # 2 W_m against 2 c R_m of trees with leaves 0 and 1
 
 
 def test_the_paper_counts_fewer_stump_pairs_than_there_are() -> None:

@@ -1,6 +1,5 @@
 """Margins and bounds against arithmetic done by hand, with hand-made ensembles that say their complexities."""
 
-import dataclasses
 import math
 from fractions import Fraction
 from types import SimpleNamespace
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 
-from radboost.guarantees import RHO_GRID, MarginBound, bound, margins
+from radboost.guarantees import RHO_GRID, bound, margins
 
 
 class Votes(BaseEstimator):
@@ -49,28 +48,18 @@ class ClassVotes(Votes):
         return np.einsum("j,ijc->ic", self.ensemble_.weights, (rows[:, :, None] == classes).astype(float))
 
 
-def by_hand(margin_error, kappa, rho, delta, p, m, c=2, *, s, n):
-    """docs/theory.md, (7f) and (11d), where delta is what is left for them. s is a share of rho."""
-    choices = log_multisets_by_hand(p, n)
-    return (
-        margin_error
-        + 2 / (rho * (1 - 2 * s)) * kappa
-        + c * math.exp(-n * (s * rho) ** 2 / 2)
-        + math.sqrt((math.log(1 / delta) + choices) / (2 * m))
-    )
-
-
 def log_multisets_by_hand(p, n):
     return math.fsum(math.log((n + k) / k) for k in range(1, p))
 
 
 def best_by_hand(margin_error, kappa, rho, delta, p, m, c=2):
-    """The smallest of (7f) over the seven s, each with a third of delta / 7, and over many n."""
-    return min(
-        by_hand(margin_error, kappa, rho, delta / 21, p, m, c, s=2.0**-k, n=math.ceil(2 * u / (2.0**-k * rho) ** 2))
-        for k in range(2, 9)
-        for u in np.linspace(0.2, 32, 300)
-    )
+    """The smallest of (7f) and (11d) over the seven s, each with a third of delta / 7, and over many n."""
+    totals = []
+    for s in rho * 2.0 ** -np.arange(2, 9):
+        for n in np.ceil(2 * np.linspace(0.2, 32, 300) / s**2):
+            choices = math.log(21 / delta) + log_multisets_by_hand(p, n)
+            totals.append(2 / (rho - 2 * s) * kappa + c * math.exp(-n * s**2 / 2) + math.sqrt(choices / (2 * m)))
+    return margin_error + min(totals)
 
 
 # --- margins ----------------------------------------------------------------------------------------------
@@ -83,14 +72,6 @@ def test_margin_is_the_difference_of_the_votes() -> None:
     np.testing.assert_array_equal(margins(model, X, [0, 0, 1, 0]), [-1.0, -0.5, -0.5, 1.0])
 
 
-def test_labels_may_be_of_any_kind() -> None:
-    X = [[1.0], [-1.0]]
-    for classes in (("no", "yes"), (False, True), (-1.5, 2.5), (3, 7)):
-        model = Votes(weights=[1.0], complexities=[0.1], classes=classes).fit()
-        np.testing.assert_array_equal(margins(model, X, [classes[1], classes[1]]), [1.0, -1.0])
-        np.testing.assert_array_equal(margins(model, X, np.array([classes[0]] * 2, object)), [-1.0, 1.0])
-
-
 def test_an_empty_ensemble_has_no_opinion() -> None:
     model = Votes().fit()
     np.testing.assert_array_equal(margins(model, np.zeros((3, 0)), [0, 1, 1]), [0.0, 0.0, 0.0])
@@ -98,20 +79,6 @@ def test_an_empty_ensemble_has_no_opinion() -> None:
     assert result.margin_error == 1.0
     assert result.complexity_term == 0.0
     assert result.vacuous
-
-
-@given(
-    votes=st.lists(st.tuples(st.floats(-5, 5), st.sampled_from([-1, 1])), min_size=1, max_size=30),
-    label=st.sampled_from([0, 1]),
-)
-def test_margins_stay_in_their_range(votes, label) -> None:
-    weights, values = zip(*votes, strict=True)
-    model = Votes(weights=weights, complexities=[0.1] * len(weights)).fit()
-    (margin,) = margins(model, [values], [label])
-    assert -1.0 <= margin <= 1.0
-    total = sum(abs(Fraction(w)) for w in weights)
-    exact = sum(Fraction(w) * v for w, v in votes) * (2 * label - 1) / total if total else 0
-    assert math.isclose(margin, exact, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def test_margin_of_several_classes_is_the_lead_over_the_next() -> None:
@@ -139,6 +106,9 @@ def test_margins_of_several_classes_stay_in_their_range(votes, label) -> None:
 
 
 def test_labels_of_several_kinds_in_any_order() -> None:
+    for classes in (("no", "yes"), (False, True), (-1.5, 2.5)):
+        model = Votes(weights=[1.0], complexities=[0.1], classes=classes).fit()
+        np.testing.assert_array_equal(margins(model, [[1.0], [-1.0]], [classes[1]] * 2), [1.0, -1.0])
     X = [[0], [1], [2]]
     for classes in (("b", "a", "c"), (3, 1, 2), (2.5, -1.0, 0.0), (np.int8(5), np.int8(7), np.int8(6))):
         model = ClassVotes(weights=[1.0], complexities=[0.1], classes=classes).fit()
@@ -208,16 +178,6 @@ def test_every_term(model: Votes, sample) -> None:
     assert not result.vacuous
 
 
-def test_several_families_cost_less_than_the_theorem_that_is_put_right(model: Votes, sample) -> None:
-    """(7): the factor 4 / rho, p^n in place of the binomial coefficient, and a union over n."""
-    result = bound(model, *sample, rho=0.25, delta=0.1)
-    m, p, rho = 40_000, 6, 0.25
-    n = math.ceil(16 / rho**2 * math.log(rho**2 * m / math.log(p)))
-    chance = math.sqrt(n * math.log(p) / m + math.log(20) / (2 * m))
-    put_right = 0.01 + 4 / rho * 0.04 + 2 / rho * math.sqrt(math.log(p) / m) + chance
-    assert result.total < 0.7 * put_right
-
-
 @pytest.fixture
 def class_model() -> ClassVotes:
     """Five classes, weights 3 and 1: margins are 1, 0.5 (one other) or 0.75 (one abstains), -0.5, -1."""
@@ -241,20 +201,6 @@ def test_every_term_of_several_classes(class_model: ClassVotes, class_sample) ->
     assert result.family_term == pytest.approx(c * math.exp(-result.n_draws * (s * rho) ** 2 / 2))
     assert result.total == pytest.approx(best_by_hand(0.01, 2 * c * 0.0004, rho, 0.1, p, m, c), abs=1e-4)
     assert (result.n_classes, result.n_families, result.n_rho) == (5, 6, 1)
-
-
-def test_two_classes_use_the_binary_statement(model: Votes, sample) -> None:
-    """At c = 2 that of several classes is the weaker one, by a factor of 4 in the complexity term."""
-    result = bound(model, *sample, rho=0.25)
-    assert result.n_classes == 2
-    assert result.complexity == pytest.approx(0.04)
-    columns = ClassVotes([3.0, 1.0], [0.02, 0.1], n_families=6, sample_size=40_000, classes=(0, 1)).fit()
-    same = bound(columns, [[1, 1]] * 36_000 + [[1, 0]] * 3_600 + [[0, 0]] * 400, sample[1], rho=0.25)
-    assert numbers(same) == pytest.approx(numbers(result), rel=1e-12)
-
-
-def numbers(result: MarginBound) -> list[float]:
-    return [value for value in dataclasses.astuple(result) if not isinstance(value, str)]
 
 
 def test_the_bound_names_the_number_of_classes(class_model: ClassVotes, class_sample) -> None:
@@ -292,11 +238,6 @@ def test_choosing_rho_costs_delta_over_q(model: Votes, sample) -> None:
     assert best.total >= bound(model, *sample, delta=0.05, rho=best.rho).total
 
 
-def test_the_grid_is_fixed_and_inside_the_range() -> None:
-    assert all(0 < rho < 1 for rho in RHO_GRID)
-    assert list(RHO_GRID) == sorted(RHO_GRID, reverse=True)
-
-
 def test_one_family_has_the_standard_margin_bound(sample) -> None:
     """Thesis, Theorem 2.10: no factor 4, no families, no draws, and all of delta."""
     one = bound(Votes([3.0, -1.0], [0.02, 0.02], 1, 40_000).fit(), *sample, rho=0.25, delta=0.1)
@@ -319,17 +260,6 @@ def test_where_rho_is_tiny(rho: float) -> None:
     assert result.vacuous
     assert math.isfinite(result.confidence_term)
     assert result.confidence_term > 0
-
-
-def test_weights_are_repetitions(model: Votes) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.choice([-1, 1], size=(300, 2))
-    y = rng.integers(0, 2, 300)
-    weight = rng.integers(0, 4, 300)
-    model.ensemble_.sample_size = float(weight.sum())
-    weighted = bound(model, X, y, sample_weight=weight)
-    repeated = bound(model, X.repeat(weight, axis=0), y.repeat(weight))
-    assert numbers(weighted) == pytest.approx(numbers(repeated), rel=1e-12)
 
 
 def test_a_smaller_sample_pays_for_it(model: Votes, sample) -> None:
@@ -383,10 +313,3 @@ def test_it_reads_as_a_table(model: Votes, sample) -> None:
     assert poor.vacuous
     assert "vacuous" in str(poor)
     assert "the bound is vacuous" in poor.explain()
-
-
-def test_it_cannot_be_changed(model: Votes, sample) -> None:
-    result = bound(model, *sample)
-    assert isinstance(result, MarginBound)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        result.total = 0.0

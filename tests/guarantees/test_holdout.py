@@ -52,14 +52,6 @@ def test_it_holds_as_often_as_it_says_and_hardly_more_often(n: int, delta: float
     assert failures(upper - 0.02 >= ERRORS, n).max() > delta
 
 
-def test_the_normal_approximation_would_fail() -> None:
-    """error + 1.645 standard deviations, which many use: with one row in a hundred wrong it fails far too often."""
-    n = 100
-    shares = np.arange(n + 1) / n
-    usual = shares + 1.6449 * np.sqrt(shares * (1 - shares) / n)
-    assert failures(usual[:, None] >= ERRORS, n).max() > 0.3
-
-
 def test_no_mistakes_and_only_mistakes() -> None:
     none, all_wrong = limit(0, 20), limit(20, 20)
     assert none.upper == pytest.approx(1 - 0.05 ** (1 / 20))
@@ -108,25 +100,24 @@ def test_copies_are_warned_of(form: Any) -> None:
         conformal(model, form(X), X[:, 0] > 0)
 
 
-def test_what_is_refused() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 2))
-    for model in (Ridge().fit(X, X[:, 0]), RGBRegressor(n_rounds=3).fit(X, X[:, 0])):
-        with pytest.raises(TypeError, match=r"predicts numbers.*conformal"):
-            holdout(model, X, X[:, 0])
-    with pytest.raises(ValueError, match=r"sample_weight must be all 1.*copies"):
-        holdout(Said(), np.zeros((3, 1)), [0, 0, 1], sample_weight=[1, 2, 1])
-    with pytest.raises(TypeError, match="fitted classifier"):
-        holdout(DeepBoostClassifier, X, X[:, 0])
-    with pytest.raises(ValueError, match="not fitted"):
-        holdout(DeepBoostClassifier(), X, X[:, 0])
-    with pytest.raises(ValueError, match="between 0 and 1, got 1"):
-        holdout(Said(), np.zeros((3, 1)), [0, 0, 1], delta=1)
-    with pytest.raises(TypeError, match="delta must be a number"):
-        holdout(Said(), np.zeros((3, 1)), [0, 0, 1], delta="small")
-    with pytest.raises(ValueError, match="3 rows and y has 2"):
-        holdout(Said(), np.zeros((3, 1)), [0, 1])
-    with pytest.raises(ValueError, match="no rows"):
-        holdout(Said(), np.zeros((0, 1)), [])
-    with pytest.raises(ValueError, match="missing"):
-        holdout(Said(), np.zeros((3, 1)), [0, 1, np.nan])
+ROWS = np.random.default_rng(0).normal(size=(50, 2))
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y", "settings", "error", "message"),
+    [
+        (Ridge().fit(ROWS, ROWS[:, 0]), ROWS, ROWS[:, 0], {}, TypeError, "predicts numbers.*conformal"),
+        (RGBRegressor(3).fit(ROWS, ROWS[:, 0]), ROWS, ROWS[:, 0], {}, TypeError, "predicts numbers.*conformal"),
+        (Said(), np.zeros((3, 1)), [0, 0, 1], {"sample_weight": [1, 2, 1]}, ValueError, "must be all 1.*copies"),
+        (DeepBoostClassifier, ROWS, ROWS[:, 0], {}, TypeError, "fitted classifier"),
+        (DeepBoostClassifier(), ROWS, ROWS[:, 0], {}, ValueError, "not fitted"),
+        (Said(), np.zeros((3, 1)), [0, 0, 1], {"delta": 1}, ValueError, "between 0 and 1, got 1"),
+        (Said(), np.zeros((3, 1)), [0, 0, 1], {"delta": "small"}, TypeError, "delta must be a number"),
+        (Said(), np.zeros((3, 1)), [0, 1], {}, ValueError, "3 rows and y has 2"),
+        (Said(), np.zeros((0, 1)), [], {}, ValueError, "no rows"),
+        (Said(), np.zeros((3, 1)), [0, 1, np.nan], {}, ValueError, "missing"),
+    ],
+)
+def test_what_is_refused(model: Any, X: Any, y: Any, settings: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        holdout(model, X, y, **settings)

@@ -154,27 +154,20 @@ def test_a_header_that_contains_itself_is_refused(tmp_path: Path) -> None:
         write(tmp_path / "m", header, {})
 
 
-def test_a_failure_leaves_only_the_old_file(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=repr)
+def test_a_failure_leaves_only_the_old_file(
+    sample: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
     before = sample.read_bytes()
 
-    def full_disk(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
+    def fail(descriptor: int) -> None:
+        raise error
 
-    monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(type(error)):
         write(sample, {"new": 1}, {})
     assert sample.read_bytes() == before
     assert [entry.name for entry in sample.parent.iterdir()] == [sample.name]
-
-
-def test_interrupting_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(descriptor: int) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "fsync", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path / "m", {}, {})
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
@@ -258,7 +251,6 @@ def test_the_reason_is_named(sample: Path, change, reason: str) -> None:
 
 EIGHT = bytes(32)
 HOSTILE = [
-    (forge(None), "two entries"),
     (forge([]), "two entries"),
     (forge({"arrays": []}), "two entries"),
     (forge({"arrays": [], "content": {}, "more": 1}), "two entries"),
@@ -326,7 +318,6 @@ def test_a_forged_header_is_refused(tmp_path: Path, content: bytes, reason: str)
 
 
 def test_the_forger_can_also_make_a_good_file(tmp_path: Path) -> None:
-    """Otherwise the tests above would prove nothing."""
     (tmp_path / "m").write_bytes(forge(table(row(), row(name="b", offset=64)), bytes(96)))
     _, arrays = read(tmp_path / "m")
     assert list(arrays) == ["a", "b"]
@@ -352,24 +343,8 @@ def test_a_small_file_cannot_make_a_large_allocation(tmp_path: Path) -> None:
 
 
 MANY = 100_000
-LONG = {
-    "text": b"x" * MANY,
-    "escapes": rb"\n" * MANY,
-    "quotes": rb"\"" * MANY,
-    "backslashes": rb"\\" * MANY,
-    "text and escapes": rb"ab\n" * MANY,
-    "code points": rb"\u4e00" * MANY,
-    "one wide character": b"x" * MANY + rb"\ud83d\ude00",
-}
-MANY_PARTS = {
-    "numbers": b"0",
-    "floats": b"0.5",
-    "texts": b'"ab"',
-    "lists": b"[]",
-    "objects": b"{}",
-    "objects of one": b'{"":0}',
-    "deep objects": b'{"":' * 25 + b"0" + b"}" * 25,
-}
+LONG = [b"x" * MANY, rb"\n" * MANY, rb"\\" * MANY, rb"\u4e00" * MANY, b"x" * MANY + rb"\ud83d\ude00"]
+MANY_PARTS = [b"0", b"0.5", b'"ab"', b"[]", b'{"":0}', b'{"":' * 25 + b"0" + b"}" * 25]
 
 
 def content(raw: bytes) -> bytes:
@@ -377,10 +352,9 @@ def content(raw: bytes) -> bytes:
 
 
 HEADERS = [
-    *((content(b'"' + text + b'"'), 10) for text in LONG.values()),
-    *((content(b'"' + text), 10) for text in LONG.values()),  # whose string does not end
-    *((content(b"[" + b",".join([part] * (MANY // len(part))) + b"]"), 40) for part in MANY_PARTS.values()),
-    (content(b"[]" * MANY), 40),
+    *((content(b'"' + text + b'"'), 10) for text in LONG),
+    (content(b'"' + LONG[1]), 10),  # whose string does not end
+    *((content(b"[" + b",".join([part] * (MANY // len(part))) + b"]"), 40) for part in MANY_PARTS),
     (content(b"[" * MANY), 40),
 ]
 
@@ -397,26 +371,6 @@ def test_a_header_takes_memory_in_proportion_to_its_bytes(tmp_path: Path, raw: b
     finally:
         tracemalloc.stop()
     assert peak <= factor * len(raw) + 2**16
-
-
-brackets_as_text = st.text(alphabet='[]{}"\\a')
-
-
-def depth(value: object) -> int:
-    if isinstance(value, dict | list):
-        return 1 + max(map(depth, value.values() if isinstance(value, dict) else value), default=0)
-    return 0
-
-
-@given(
-    st.recursive(
-        brackets_as_text,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(brackets_as_text, inner, max_size=3),
-        max_leaves=8,
-    )
-)
-def test_brackets_in_text_do_not_nest(value: object) -> None:
-    assert container._nesting(json.dumps(value).encode()) == depth(value)
 
 
 junk_numbers = st.integers(-(2**70), 2**70) | st.integers(-3, 130) | st.floats() | st.booleans()
@@ -445,48 +399,13 @@ def test_sealed_junk_never_does_anything_else_than_be_refused(tmp_path: Path, do
     assert sum(array.nbytes for array in arrays.values()) <= len(data)
 
 
-@IN_TMP
-@given(edits=st.lists(st.tuples(st.integers(24, 10_000), st.integers(0, 255)), min_size=1, max_size=4))
-def test_resealed_edits_of_a_real_file(tmp_path: Path, edits: list[tuple[int, int]]) -> None:
-    """Whoever alters a byte and mends the checksum gets a readable file or a ModelFileError, nothing else."""
-    path = tmp_path / "m"
-    write(path, HEADER, ARRAYS)
-    body = bytearray(path.read_bytes()[:-32])
-    for position, value in edits:
-        body[24 + position % (len(body) - 24)] = value
-    path.write_bytes(seal(bytes(body)))
-    try:
-        _, arrays = read(path)
-    except ModelFileError:
-        return
-    assert sum(array.nbytes for array in arrays.values()) <= len(body)
-
-
 def test_what_is_not_a_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # opening it would wait for ever
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "missing")
-    with pytest.raises(ModelFileError, match="not a regular file"):
-        read(tmp_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
-def test_a_named_pipe_does_not_block(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ModelFileError, match="not a regular file"):
-        read(tmp_path / "pipe")
-
-
-def test_killed_while_writing_leaves_the_old_file(sample: Path) -> None:
-    """The name changes hands in one step: a process that dies before it has changed nothing."""
-    before = sample.read_bytes()
-    script = (
-        "import os, sys\n"
-        "from radboost.model_file import write\n"
-        "os.fsync = lambda descriptor: os._exit(9)\n"
-        "write(sys.argv[1], {'new': True}, {})\n"
-    )
-    assert subprocess.run([sys.executable, "-c", script, str(sample)], check=False).returncode == 9
-    assert sample.read_bytes() == before
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(ModelFileError, match="not a regular file"):
+            read(path)
 
 
 # --- what killed processes leave ----------------------------------------------------------------------------
@@ -504,10 +423,11 @@ def beside(path: Path) -> list[Path]:
 
 
 def killed(path: Path) -> Path:
-    """What a process that is killed while it writes to ``path`` leaves."""
-    before = beside(path)
+    """What a process that is killed while it writes to ``path`` leaves: the old file, and one beside it."""
+    before, content = beside(path), path.read_bytes() if path.exists() else b""
     assert subprocess.run([sys.executable, "-c", DIES, str(path)], check=False).returncode == 9
     (left,) = set(beside(path)) - set(before)
+    assert (path.read_bytes() if path.exists() else b"") == content
     return left
 
 

@@ -65,16 +65,14 @@ def typed(name: str, **fields: Any) -> dict[str, Any]:
     return {"$type": name, "fields": fields}
 
 
-EVERYONE = [(name, "n_jobs", "zzz") for name in MODELS] + [(name, "verbose", -1) for name in MODELS]
 FORGED: list[tuple[str, str, Any]] = [
-    *EVERYONE,
+    *((name, "n_jobs", "zzz") for name in MODELS),
+    ("DeepBoostClassifier", "verbose", -1),
     ("DeepBoostClassifier", "loss", "zzz"),
-    ("DeepBoostClassifier", "loss", 3),
     ("DeepBoostClassifier", "loss", typed("HuberLoss", delta=1.0)),
     ("DeepBoostClassifier", "n_jobs", {"$type": "not stored", "repr": "x"}),
     ("DeepBoostClassifier", "objective", "zzz"),
     ("DeepBoostClassifier", "family", ["trees", "zzz"]),
-    ("DeepBoostClassifier", "family", typed("KernelFamily", kernel="zzz")),
     ("DeepBoostClassifier", "family", typed("KernelFamily", gamma=-1.0)),
     ("DeepBoostClassifier", "max_features", "zzz"),
     ("DeepBoostClassifier", "n_rounds", 0),
@@ -85,9 +83,7 @@ FORGED: list[tuple[str, str, Any]] = [
     ("DeepBoostClassifier", "warm_start", 1),
     ("SoftmaxBoostClassifier", "decision", "zzz"),
     ("SoftmaxBoostClassifier", "decision", {"$type": "not stored", "repr": "x"}),
-    ("SoftmaxBoostClassifier", "max_features", []),
     ("RGBClassifier", "loss", "squared"),
-    ("RGBClassifier", "loss", typed("HuberLoss", delta=1.0)),
     ("RGBClassifier", "family", typed("TreeFamilies", sizes=[0])),
     ("RGBRegressor", "loss", "logistic"),
     ("RGBRegressor", "loss", typed("HuberLoss", delta="zzz")),
@@ -96,8 +92,6 @@ FORGED: list[tuple[str, str, Any]] = [
     ("SAMMEClassifier", "max_leaves", 1),
     ("MartiBoostClassifier", "n_rounds", -3),
     ("SparseBoostClassifier", "loss", "zzz"),
-    ("SparseBoostClassifier", "penalty", "zzz"),
-    ("SparseBoostClassifier", "family", "zzz"),
     ("SparseBoostClassifier", "family", typed("features.Products", max_degree="zzz")),
     ("SparseBoostClassifier", "family", typed("features.Stumps", max_thresholds=0)),
     ("SparseBoostClassifier", "family", typed("features.Trees", max_depth=99)),
@@ -138,19 +132,19 @@ def test_the_error_is_that_of_a_fit(files: Path, tmp_path: Path) -> None:
     assert str(of_fit.value) in str(of_load.value)
 
 
-def test_given_parameters_are_some_of_the_estimators(files: Path, tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    for value, reason in (([1], "not a dict"), ({"shell": "ls"}, "no parameter shell")):
-        path.write_bytes((files / "RGBClassifier").read_bytes())
-        with pytest.raises(ModelFileError, match=reason):
-            radboost.load(forged(path, setter("given_params", value=value)))
-
-
-def test_nothing_is_given_in_the_place_of_what_is_not_stored(files: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (setter("given_params", value=[1]), "not a dict"),
+        (setter("given_params", value={"shell": "ls"}), "no parameter shell"),
+        (setter("params", "loss", value={"$type": "not stored", "repr": "x"}), "'loss'] twice"),
+    ],
+)
+def test_given_parameters_are_some_of_the_estimators(files: Path, tmp_path: Path, change: Any, reason: str) -> None:
     path = tmp_path / "m"
     path.write_bytes((files / "RGBClassifier").read_bytes())
-    with pytest.raises(ModelFileError, match="loss twice"):
-        radboost.load(forged(path, setter("params", "loss", value={"$type": "not stored", "repr": "x"})))
+    with pytest.raises(ModelFileError, match=reason):
+        radboost.load(forged(path, change))
 
 
 @pytest.mark.parametrize("kind", [RGBClassifier, SparseBoostClassifier])
@@ -160,19 +154,12 @@ def test_a_loss_for_two_classes_with_three(kind: Any, tmp_path: Path) -> None:
         radboost.load(forged(tmp_path / "m", setter("params", "loss", value="exponential")))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["DeepBoostClassifier", "RGBRegressor", "SparseBoostClassifierCV"])
 def test_what_could_not_be_loaded_is_not_saved(name: str, tmp_path: Path) -> None:
     model = fitted(name).set_params(n_jobs="zzz")
     with pytest.raises(ModelFileError, match=r"(?s)could not be loaded: n_jobs must be.*'zzz'.*set_params"):
         model.save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_all_parameters_come_back(name: str, tmp_path: Path) -> None:
-    model = fitted(name)
-    model.save(tmp_path / "m")
-    assert radboost.load(tmp_path / "m").get_params() == model.get_params()
 
 
 class OwnKernel:

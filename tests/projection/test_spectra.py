@@ -1,9 +1,7 @@
-"""Eigenfunctions of kernels, against their definitions and scikit-learn's KernelPCA."""
+"""Eigenfunctions of kernels, against their definitions."""
 
 import numpy as np
 import pytest
-from sklearn.decomposition import KernelPCA
-from sklearn.metrics.pairwise import rbf_kernel
 
 from radboost.projection.kernels import NamedKernel, column_kernels, read_kernels
 from radboost.projection.spectra import check_independent, nystrom_spectrum, spectrum
@@ -23,18 +21,6 @@ def test_eigenfunctions_are_those_of_the_covariance_operator(kernel):
     functions = found.functions(kernel(ROWS, ROWS))
     np.testing.assert_allclose((functions**2).mean(axis=0), found.eigenvalues, rtol=1e-8)
     np.testing.assert_allclose(np.linalg.eigvalsh(values / 30)[::-1][: len(found.eigenvalues)], found.eigenvalues)
-
-
-def test_one_kernel_is_kernel_pca_without_centring():
-    found = spectrum(KERNELS[2], ROWS, np.ones(30), 3, 0)
-    # KernelPCA centres; undo it by a kernel whose rows are centred already.
-    values = rbf_kernel(ROWS, gamma=0.5)
-    centre = np.eye(30) - 1.0 / 30
-    centred = spectrum(lambda X, Y: centre @ values @ centre, ROWS, np.ones(30), 3, 0)
-    other = KernelPCA(3, kernel="precomputed").fit_transform(values)
-    ours = centred.functions(centre @ values @ centre)[:, :3] * np.sqrt(centred.unit)
-    np.testing.assert_allclose(np.abs(ours), np.abs(other), atol=1e-8)
-    assert len(found.eigenvalues) == 4
 
 
 def test_weights_are_repetitions():

@@ -154,12 +154,6 @@ def test_tolerance_is_kept_on_the_held_back_rows(name: str, fitted) -> None:
     assert sizes[3] < len(model.ensemble_)
 
 
-def test_a_tolerance_that_the_limit_rules_out(fitted) -> None:
-    model, X, y = fitted("squared")
-    with pytest.raises(ValueError, match="No model within these limits"):
-        model.prune(X, y, max_trees=2, tolerance=0.01)
-
-
 @pytest.mark.parametrize("name", ["two classes", "three classes", "RGB", "squared", "three targets", "soft-max"])
 def test_order_copies_weights_and_threads_do_not_matter(name: str, fitted) -> None:
     model, X, y = fitted(name)
@@ -205,21 +199,6 @@ def test_targets_are_counted_in_their_units(fitted) -> None:
     assert np.all(found[0].std(axis=0) > 0.5 * y.std(axis=0))
 
 
-def test_a_loaded_model_of_several_targets_is_pruned_alike(fitted, tmp_path: Path) -> None:
-    model, X, y = fitted("two targets")
-    model.save(tmp_path / "whole.radb")
-    loaded = radboost.load(tmp_path / "whole.radb")
-    assert essence(loaded.prune(X, y, max_trees=8)) == essence(model.prune(X, y, max_trees=8))
-
-
-def test_copies_of_a_target_are_pruned_as_one(fitted) -> None:
-    _, X, y = fitted("squared")
-    pruned = RGBRegressor(30, n_jobs=1).fit(X, np.column_stack([y, y])).prune(X, np.column_stack([y, y]), max_trees=8)
-    found = pruned.predict(X)
-    np.testing.assert_array_equal(found[:, 0], found[:, 1])
-    assert np.mean((found[:, 0] - y) ** 2) < 0.5 * np.var(y)
-
-
 def test_the_error_of_several_targets_is_the_mean_of_theirs(fitted) -> None:
     model, X, y = fitted("two targets")
     rows = distinct_rows(X, y, None, 1_000)
@@ -240,18 +219,21 @@ def test_targets_may_be_far_from_zero(fitted, level: float, options: TreeOptions
     assert abs(np.mean(whole - pruned)) < 0.1 * np.std(whole)
 
 
-def test_monotonic_constraints_of_deepboost_stay() -> None:
+def test_monotonic_constraints_stay() -> None:
     X = np.round(np.random.default_rng(0).normal(size=(300, 3)), 2)
-    y = X[:, 0] + np.sin(4.0 * X[:, 0]) - X[:, 1] + np.random.default_rng(1).normal(size=300) > 0.0
+    level = X[:, 0] + np.sin(4.0 * X[:, 0]) - X[:, 1] + np.random.default_rng(1).normal(size=300)
     options = TreeOptions(monotonic_constraints={0: 1, 1: -1})
-    model = DeepBoostClassifier(40, complexity_penalty=0.01, tree_options=options, calibration=None, n_jobs=1).fit(X, y)
-    for size in (5, 10, 20):
-        pruned = model.prune(X, y, max_trees=size)
-        for column, way in ((0, 1.0), (1, -1.0)):
-            rows = np.tile(X[0], (100, 1))
-            rows[:, column] = np.linspace(-3.0, 3.0, 100)
-            assert (way * np.diff(pruned.decision_function(rows))).min() >= -1e-12
-        assert len(np.unique(pruned.decision_function(X))) > 5
+    settings = {"tree_options": options, "n_jobs": 1}
+    classifier = DeepBoostClassifier(40, complexity_penalty=0.01, calibration=None, **settings).fit(X, level > 0.0)
+    for model, y in ((classifier, level > 0.0), (RGBRegressor(40, **settings).fit(X, level), level)):
+        score = "decision_function" if model is classifier else "predict"
+        for size in (5, 10, 20):
+            pruned = model.prune(X, y, max_trees=size)
+            for column, way in ((0, 1.0), (1, -1.0)):
+                rows = np.tile(X[0], (100, 1))
+                rows[:, column] = np.linspace(-3.0, 3.0, 100)
+                assert (way * np.diff(getattr(pruned, score)(rows))).min() >= -1e-12
+            assert len(np.unique(getattr(pruned, score)(X))) > 5
 
 
 def test_sizes_do_not_depend_on_targets(fitted) -> None:
@@ -332,14 +314,6 @@ def test_offsets_of_classes(fitted) -> None:
     assert all_b.size_curve_["error"] == pytest.approx([wrong] * len(all_b.size_curve_["error"]))
 
 
-@pytest.mark.parametrize(("loss", "message"), [("poisson", "y goes down to -1"), ("gamma", "y goes down to 0")])
-def test_targets_that_the_loss_has_no_value_for(loss: str, message: str) -> None:
-    X, signal = data(0, 60)
-    model = RGBRegressor(3, loss=loss, n_jobs=1).fit(X, np.exp(signal))
-    with pytest.raises(ValueError, match=message):
-        model.prune(X, np.full(len(X), -1.0 if loss == "poisson" else 0.0))
-
-
 def test_targets_that_the_model_has_not_learned(fitted) -> None:
     model, X, y = fitted("two targets")
     with pytest.raises(ValueError, match="y has 1 column, and the model has learned 2 targets: give a column for each"):
@@ -347,12 +321,6 @@ def test_targets_that_the_model_has_not_learned(fitted) -> None:
     alone, _, _ = fitted("squared")
     with pytest.raises(ValueError, match="y has 2 columns, and the model has learned 1 target: give"):
         alone.prune(X, y)
-
-
-def test_calibration_stays() -> None:
-    X, y = data(2)
-    model = DeepBoostClassifier(30, n_jobs=1).fit(X, y)
-    assert model.prune(X, y, max_trees=5).calibration_ == model.calibration_ is not None
 
 
 @pytest.mark.parametrize("name", ["two classes", "three classes"])
@@ -364,19 +332,6 @@ def test_the_bound_holds_for_pruned_models(name: str, fitted) -> None:
     bound = guarantees.bound(pruned, X, y)
     assert bound.total > np.mean(pruned.predict(X) != y)
     assert (np.abs(guarantees.margins(pruned, X, y)) <= 1.0 + 1e-12).all()
-
-
-def test_monotone_constraints_are_kept() -> None:
-    draw = np.random.default_rng(4)
-    X = draw.normal(size=(200, 2))
-    y = X[:, 0] + 0.5 * np.sin(3.0 * X[:, 1])
-    options = TreeOptions(monotonic_constraints=[1, 0])
-    model = RGBRegressor(40, n_jobs=1, tree_options=options).fit(X, y)
-    pruned = model.prune(X, y, max_trees=8)
-    grid = np.linspace(-2.0, 2.0, 60)
-    for other in (-1.0, 0.0, 1.0):
-        assert (np.diff(pruned.predict(np.column_stack([grid, np.full(60, other)]))) >= 0.0).all()
-    assert (pruned.ensemble_.weights >= 0.0).all()
 
 
 def test_hypotheses_that_are_no_trees_get_other_weights_only() -> None:
@@ -441,7 +396,7 @@ def test_a_pruned_model_can_be_pruned_again_and_not_continued(fitted) -> None:
         pruned.set_params(warm_start=True, n_rounds=60).fit(X, y)
 
 
-@pytest.mark.parametrize("name", ["three classes", "RGB", "squared", "soft-max"])
+@pytest.mark.parametrize("name", ["three classes", "RGB", "two targets", "soft-max"])
 def test_a_loaded_model_is_pruned_like_the_saved_one(name: str, fitted, tmp_path: Path) -> None:
     model, X, y = fitted(name)
     model.save(tmp_path / "whole.radb")
@@ -449,11 +404,13 @@ def test_a_loaded_model_is_pruned_like_the_saved_one(name: str, fitted, tmp_path
     assert essence(loaded.prune(X, y, max_trees=7)) == essence(model.prune(X, y, max_trees=7))
 
 
-def test_one_tree_stays_one_tree() -> None:
+def test_one_tree_stays_one_tree_and_a_calibration_what_it_is() -> None:
     X, y = data(2)
     model = DeepBoostClassifier(1, n_jobs=1, calibration=None).fit(X, y)
     pruned = model.prune(X, y)
     assert np.array_equal(pruned.predict(X), model.predict(X))
+    calibrated = DeepBoostClassifier(30, n_jobs=1).fit(X, y)
+    assert calibrated.prune(X, y, max_trees=5).calibration_ == calibrated.calibration_ is not None
     stump = DeepBoostClassifier(5, family=Stumps(), n_jobs=1, calibration=None).fit(X, y)
     assert len(stump.prune(X, y, max_trees=1).ensemble_) == 1
 
@@ -484,6 +441,12 @@ def test_refusals(fitted) -> None:
     regressor, _, targets = fitted("squared")
     with pytest.raises(ValueError, match="NaN"):
         regressor.prune(X, np.where(targets > 0, np.nan, targets))
+    with pytest.raises(ValueError, match="No model within these limits"):
+        regressor.prune(X, targets, max_trees=2, tolerance=0.01)
+    for loss, value, message in (("poisson", -1.0, "y goes down to -1"), ("gamma", 0.0, "y goes down to 0")):
+        rates = RGBRegressor(3, loss=loss, n_jobs=1).fit(X, np.exp(targets))
+        with pytest.raises(ValueError, match=message):
+            rates.prune(X, np.full(len(X), value))
 
 
 def test_empty_models_and_other_kinds() -> None:

@@ -182,48 +182,28 @@ def pruned_cases(n_cases):
         yield loss, y, potentials, order, budget, threshold
 
 
-@pytest.fixture(scope="module")
-def pruned():
-    found = []
-    for loss, y, potentials, order, budget, threshold in pruned_cases(1000):
-        kept = LossCache(0)
-        exact = gradient_terms(loss, y, potentials, order=order, max_states=10**6, cache=kept)
-        assert exact.exact
-        terms = gradient_terms(loss, y, potentials, order=order, max_states=budget, threshold=threshold, cache=kept)
-        found.append((exact, terms))
-    return found
-
-
 def outside(exact, low, high):
     """How far exact values lie outside bounds, beyond rounding."""
     return max(np.max(low - exact), np.max(exact - high)) > 1e-9
 
 
-def test_pruned_terms_stay_inside_their_certificates(pruned):
-    approximate = [(exact, terms) for exact, terms in pruned if not terms.exact]
-    assert len(approximate) > 600
-    for exact, terms in approximate:
+def test_pruned_terms_stay_inside_their_certificates():
+    n_approximate = n_wide = 0
+    for loss, y, potentials, order, budget, threshold in pruned_cases(500):
+        kept = LossCache(0)
+        exact = gradient_terms(loss, y, potentials, order=order, max_states=10**6, cache=kept)
+        assert exact.exact
+        terms = gradient_terms(loss, y, potentials, order=order, max_states=budget, threshold=threshold, cache=kept)
+        n_approximate += not terms.exact
+        n_wide += terms.log_z_error > 0.1
         assert not outside(exact.log_z, *terms.log_z_bounds)
         assert not outside(exact.q, terms.q_low, terms.q_high)
         assert abs(exact.log_z - terms.log_z) <= terms.log_z_error + 1e-9
         assert np.max(np.abs(exact.q - terms.q)) <= terms.q_error + 1e-9
         assert terms.log_z_bounds[0] <= terms.log_z <= terms.log_z_bounds[1]
         np.testing.assert_allclose(terms.q.sum(axis=1), 1.0)
-
-
-def test_a_wrong_certificate_would_be_caught(pruned):
-    """Bounds that leave out what merging costs, or a quarter of it on each side, fail the test above."""
-    wide = [(exact, terms) for exact, terms in pruned if terms.log_z_error > 0.1]
-    assert len(wide) > 200
-    n_caught = {"none": 0, "half": 0, "q": 0}
-    for exact, terms in wide:
-        low, high = terms.log_z_bounds
-        n_caught["none"] += outside(exact.log_z, terms.log_z, terms.log_z)
-        n_caught["half"] += outside(exact.log_z, 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high)
-        n_caught["q"] += outside(exact.q, terms.q - 1e-3, terms.q + 1e-3)
-    assert n_caught["none"] > 0.9 * len(wide)
-    assert n_caught["half"] > 20
-    assert n_caught["q"] > 0.5 * len(wide)
+    assert n_approximate > 300
+    assert n_wide > 100
 
 
 def test_certificates_of_large_costs():
@@ -348,24 +328,6 @@ def test_strings_within_the_threshold_are_exact():
     assert far.log_z_error > 0.01
 
 
-def test_a_threshold_that_merges_nothing_is_exact():
-    terms = gradient_terms("smith_waterman", [0, 1, 2, 1], np.zeros((4, 3)), threshold=1.0)
-    assert terms.exact
-    assert terms.log_z == pytest.approx(gradient_terms("smith_waterman", [0, 1, 2, 1], np.zeros((4, 3))).log_z)
-
-
-def test_fewer_states_than_by_plain_determinization():
-    # 4,195 states at length 8 over ten symbols (reachable weighted subsets); here those that no completion tells apart
-    # are one.
-    rng = np.random.default_rng(11)
-    sizes = [
-        gradient_terms(edit_distance(), rng.integers(0, 10, length), np.zeros((length, 10))).n_states
-        for length in (8, 12)
-    ]
-    assert sizes[0] < 400
-    assert sizes[1] < 8000
-
-
 # --- cache, batches, expectations -----------------------------------------------------------------------------------
 
 
@@ -463,18 +425,10 @@ NO_PATH = transducer_loss(Transducer("tropical", 1, [(0, 0, 0, 0.0, 0)], {0: 0.0
         (lambda: LayeredAcceptor(2, [], [], 1), TypeError, "how many states each"),
         (lambda: LayeredAcceptor((1, 1), [(0, 0, 2**32 + 1, 0)], [0.0], 2), ValueError, "symbol 4294967297"),
         (lambda: LayeredAcceptor((1, 1), [(0, 0, 0)], [0.0], 1), ValueError, "four integers"),
-        (
-            lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 1)], [0.0], 1),
-            ValueError,
-            "Arc 0 has the target 1, which must be from 0 to 0",
-        ),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 1)], [0.0], 1), ValueError, "target 1, which must be from 0 to 0"),
         (lambda: LayeredAcceptor((1, 1), [(0, 0, 4, 0)], [0.0], 1), ValueError, "Arc 0 has the symbol 4"),
         (lambda: LayeredAcceptor((2, 1), [(0, 0, 0, 0)], [0.0], 1), ValueError, "one state in its first layer"),
-        (
-            lambda: LayeredAcceptor((1, 1), [(1, 0, 0, 0)], [0.0], 1),
-            ValueError,
-            "the layer 1, which must be from 0 to 0",
-        ),
+        (lambda: LayeredAcceptor((1, 1), [(1, 0, 0, 0)], [0.0], 1), ValueError, "layer 1, which must be from 0 to 0"),
         (lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 0)], [0.0, 1.0], 1), ValueError, "shape"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
@@ -47,12 +48,6 @@ def test_a_sum_is_repeated_plus(semiring: Semiring, values: list[float]) -> None
     assert semiring.sum(values) == close(naive_sum(semiring, values))
 
 
-def test_the_log_semiring_is_the_probability_semiring_in_logarithms() -> None:
-    for p, q in [(0.3, 0.2), (1.0, 7.0), (1e-9, 1e9)]:
-        assert LOG.plus(-math.log(p), -math.log(q)) == close(-math.log(p + q))
-        assert LOG.times(-math.log(p), -math.log(q)) == close(-math.log(p * q))
-
-
 def test_logarithms_neither_overflow_nor_lose_infinity() -> None:
     assert LOG.plus(-1e300, 1e300) == -1e300
     assert LOG.plus(-1.7e308, 1.7e308) == -1.7e308
@@ -84,28 +79,16 @@ def test_nothing_is_divided_by_zero(semiring: Semiring) -> None:
         semiring.divide(1.5, semiring.zero)
 
 
-@pytest.mark.parametrize("weight", [math.nan, INF, -INF, -1e-9, np.float64("nan")])
-def test_what_is_no_weight_of_the_probability_semiring(weight: float) -> None:
-    message = rf"p must be a finite number of at least 0 in the probability semiring; got {float(weight)}\. For weights"
-    with pytest.raises(ValueError, match=message):
-        PROBABILITY.check(weight, "p")
-    with pytest.raises(ValueError, match="take the log semiring"):
-        PROBABILITY.check(weight)
-
-
-@pytest.mark.parametrize("semiring", [LOG, TROPICAL])
-@pytest.mark.parametrize("weight", [math.nan, -INF])
-def test_what_is_no_cost(semiring: Semiring, weight: float) -> None:
-    message = rf"weight must be a finite number or \+inf in the {semiring.name} semiring; got {weight}\. Where a path"
-    with pytest.raises(ValueError, match=message):
-        semiring.check(weight)
-
-
 @every_semiring
-@pytest.mark.parametrize("weight", ["1", None, True, 1j])
-def test_what_is_no_number(semiring: Semiring, weight: object) -> None:
-    with pytest.raises(TypeError, match=f"weight must be a finite number .*got {weight!r}"):
-        semiring.check(weight)
+def test_what_is_no_weight(semiring: Semiring) -> None:
+    advice = r"For weights .* take the log semiring" if semiring is PROBABILITY else "Where a path"
+    for weight in (math.nan, -INF, *((INF, -1e-9) if semiring is PROBABILITY else ())):
+        message = rf"p must be {re.escape(semiring.members)} in the {semiring.name} semiring; got {weight}\. {advice}"
+        with pytest.raises(ValueError, match=message):
+            semiring.check(weight, "p")
+    for strange in ("1", None, True, 1j):
+        with pytest.raises(TypeError, match=f"weight must be a finite number .*got {re.escape(repr(strange))}"):
+            semiring.check(strange)
 
 
 @every_semiring

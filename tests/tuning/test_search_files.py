@@ -67,7 +67,10 @@ FORGERIES = [
     (dropper("search"), "search"),
     (setter("best", value=[]), "must be a dict"),
     (setter("best", "model", value="RGBClassifier"), "."),
-    (setter("estimator", value={"model": "RGBClassifier", "params": {}}), "must be a DeepBoostClassifier"),
+    (
+        setter("estimator", value={"model": "RGBClassifier", "params": {}, "given_params": {}}),
+        "must be a DeepBoostClassifier",
+    ),
     (setter("estimator", "model", value="Nobody"), "known are"),
     (setter("search", value=3), "must be a dict"),
     (setter("search", "items", value=[["best_index", 99], ["settings", []], ["params", []]]), "."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin
@@ -15,6 +16,7 @@ from radboost.boosting.classic_monitors import ClassicMonitor
 from radboost.boosting.monitor import EarlyStopping, resolve_early_stopping
 from radboost.estimators._documents import described_like
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
+from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families.raw_rows import RawRows
 from radboost.rows.prepare import PreparedRows
@@ -23,16 +25,43 @@ from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 INSTEAD = {"max_leaves": "It is a parameter here: max_leaves=... ."}
 
 
+@described_like(BoostingEstimator)
+@with_constructor
 class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
-    """Base of the estimators that are here to compare with."""
+    """Base of the estimators that are here to compare with.
+
+    Parameters
+    ----------
+    early_stopping : bool, int or EarlyStopping
+        As for `DeepBoostClassifier`.
+    tree_options : TreeOptions or None
+        The number of bins (`max_bins`).
+
+    Attributes
+    ----------
+    history_ : dict of lists, one entry per round
+        "objective" (the mean exponential loss), "train_error", "n_hypotheses"; with validation rows "validation_error"
+        and "validation_loss", the same loss on them.
+    n_iter_ : int
+        Rounds.
+    stop_reason_ : str
+        Why there are no more rounds.
+    n_skipped_rounds_ : int
+        Always 0: a round without a useful tree ends the fit.
+    """
+
+    max_leaves: int | str = field(init=False)
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    early_stopping: bool | int | EarlyStopping = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    warm_start: bool = False
+    tree_options: TreeOptions | None = None
 
     _takes_offset: ClassVar[bool] = False
-
-    n_jobs: int | None
-    early_stopping: bool | int | EarlyStopping
     _watch: ClassVar[type[ClassicMonitor]]
-    tree_options: TreeOptions | None
-    _tree_options_read = ("max_bins",)
+    _tree_options_read: ClassVar[tuple[str, ...]] = ("max_bins",)
 
     @described_like(BoostingEstimator.fit)
     def fit(  # type: ignore[override]  # without offsets
@@ -106,6 +135,6 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     @abstractmethod
     def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker: ...
 
-    @abstractmethod
     def _max_leaves(self, n_classes: int) -> int:
-        """Leaves of a tree."""
+        """Most leaves of a tree."""
+        return int(self.max_leaves)

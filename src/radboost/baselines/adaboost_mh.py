@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,22 @@ from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_monitors import AdaBoostMHMonitor
-from radboost.boosting.monitor import EarlyStopping
+from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
+from radboost.estimators._naming import with_constructor
 from radboost.export.parts import ExportedAnswer, ScoreSum, sum_of_trees
 from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
-from radboost.trees import TreeOptions
 
 
 @storable_estimator
+@described_like(Baseline)
+@with_constructor
 class AdaBoostMHClassifier(Baseline):
-    """AdaBoost that asks of each class whether it is the right one, one tree per class and round.
+    """AdaBoost on the question of each class whether it is the right one, one tree per class and round.
 
-    Soft-max boosting, Algorithm 3, with the class of the largest score as its answer (the paper's argmax of signs ties
+    Soft-max boosting, Algorithm 3, which predicts the class of the largest score (the paper's argmax of signs ties
     almost always). With two classes, whose questions are one, it is AdaBoost with one tree a round. It is here to
     compare with: on labels without noise it is hard to beat, and wrong labels lead it astray.
 
@@ -38,20 +41,6 @@ class AdaBoostMHClassifier(Baseline):
         Rounds, at most. The fit stops by itself when all trees are right on every row, or no better than chance.
     max_leaves : int
         Leaves of a tree, which is grown leaf by leaf.
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        As for `DeepBoostClassifier`.
-    class_weight : dict from labels to weights, "balanced", or None
-        As for `DeepBoostClassifier`.
-    early_stopping : bool, int or EarlyStopping
-        As for `DeepBoostClassifier`.
-    n_jobs : int or None
-        Threads, at most 1024; None for all cores. The model does not depend on it.
-    verbose : int
-        Show a progress bar.
-    warm_start : bool
-        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
-    tree_options : TreeOptions or None
-        The number of bins (`max_bins`).
 
     Attributes
     ----------
@@ -60,13 +49,6 @@ class AdaBoostMHClassifier(Baseline):
         With two classes trees that say -1 or +1, and their weights alpha. With more a tree speaks for one class: it
         votes for it or abstains, with weight 2 alpha. `decision_function` takes the sum of the alphas off, which makes
         them the scores of Algorithm 3, in which a tree says +1 or -1.
-    history_ : dict of lists, one entry per round
-        "objective" (the mean exponential loss over rows and classes), "train_error", "n_hypotheses"; with validation
-        rows "validation_error" and "validation_loss", the same loss on them.
-    n_iter_, stop_reason_ : how many rounds there were, and why no more
-    n_skipped_rounds_ : int
-        Always 0: a round without a useful tree ends the fit.
-    feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
 
     Examples
     --------
@@ -78,30 +60,10 @@ class AdaBoostMHClassifier(Baseline):
     True
     """
 
-    _watch = AdaBoostMHMonitor
+    n_rounds: int = field(default=100, kw_only=False)
+    max_leaves: int = 12
 
-    def __init__(
-        self,
-        n_rounds: int = 100,
-        *,
-        max_leaves: int = 12,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.max_leaves = max_leaves
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.tree_options = tree_options
+    _watch = AdaBoostMHMonitor
 
     @of_one_fit
     def decision_function(self, X: Any, offset: Any = None) -> FloatArray:
@@ -131,9 +93,6 @@ class AdaBoostMHClassifier(Baseline):
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)
         check_integer("max_leaves", self.max_leaves, 2)
-
-    def _max_leaves(self, n_classes: int) -> int:
-        return self.max_leaves
 
     def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker:
         return AdaBoostMH(problem, max_leaves, trace)

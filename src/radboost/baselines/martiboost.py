@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,27 +15,30 @@ from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_monitors import MartingaleMonitor
 from radboost.boosting.martiboost import MartingaleLayers
-from radboost.boosting.monitor import EarlyStopping
 from radboost.estimators._checkpoints import trace_of
+from radboost.estimators._documents import described_like
 from radboost.estimators._learning import FitPlan, Outline
+from radboost.estimators._naming import with_constructor
 from radboost.explain.text import layered_text
 from radboost.model_file import storable_estimator
 from radboost.rows.prepare import CheckedRows, PreparedRows
-from radboost.trees import Tree, TreeOptions
+from radboost.trees import Tree
 
 
 @storable_estimator
+@described_like(Baseline)
+@with_constructor
 class MartiBoostClassifier(Baseline):
-    """Martingale boosting: a grid of trees through which a row walks at random (Soft-max boosting, section 5.5.1).
+    """Martingale boosting: a grid of trees through which a row takes a random path (Soft-max boosting, section 5.5.1).
 
-    For two classes. Layer l has l nodes, each with a tree. A node looks at the rows that reach it, with both classes
-    balanced, and its answers are randomised so that it goes either way equally often: then it is as right about one
-    class as about the other, and a row's walk drifts to the side of its class. Rows that are always wrong have no more
-    say than others, so that wrong labels do little harm.
+    For two classes. Layer l has l nodes, each with a tree. The tree of a node is grown on the rows that reach it, with
+    both classes balanced, and its predictions are randomized so that it goes either way equally often. It is then as
+    accurate on one class as on the other, and the path of a row drifts to the side of its class. Rows that are always
+    wrong weigh no more than others, so that wrong labels do little harm.
 
-    A random walk is a distribution over the nodes of a layer, and that is what is computed, in training and in
-    prediction: nothing is drawn. `predict_proba` is the probability that a walk ends on either side, `predict` the more
-    probable side; the expected error of the paper's single walk is the mean of 1 - predict_proba of the right class.
+    The distribution of paths over the nodes of a layer is computed, in training and in prediction: nothing is drawn.
+    `predict_proba` is the probability that a path ends on either side, `predict` the more probable side. The expected
+    error of the paper's single path is the mean of 1 - predict_proba of the right class.
 
     Parameters
     ----------
@@ -43,33 +47,20 @@ class MartiBoostClassifier(Baseline):
         class.
     max_leaves : int
         Leaves of a tree; 2 is a stump, as in the paper.
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        As for `DeepBoostClassifier`.
-    class_weight : dict from labels to weights, "balanced", or None
-        As for `DeepBoostClassifier`.
-    early_stopping : bool, int or EarlyStopping
-        As for `DeepBoostClassifier`.
-    n_jobs : int or None
-        Threads, at most 1024; None for all cores. The model does not depend on it.
-    verbose : int
-        Show a progress bar.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` layers in all. The model is that of one long fit.
-    tree_options : TreeOptions or None
-        The number of bins (`max_bins`).
 
     Attributes
     ----------
     classes_ : array of the two labels, ascending
     ensemble_ : BranchingProgram
     history_ : dict of lists, one entry per layer
-        "objective" (the expected error of a walk that ends there), "train_error", "n_hypotheses"; with validation rows
+        "objective" (the expected error of a path that ends there), "train_error", "n_hypotheses"; with validation rows
         "validation_error" and "validation_loss", the same loss on them.
     n_iter_ : int
         Layers.
     n_skipped_rounds_ : int
         Always 0: every layer is kept.
-    stop_reason_, feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
 
     Examples
     --------
@@ -81,33 +72,13 @@ class MartiBoostClassifier(Baseline):
     325
     """
 
+    n_rounds: int = field(default=101, kw_only=False)
+    max_leaves: int = 2
+
     _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
-    ensemble_: BranchingProgram  # type: ignore[assignment]
+    ensemble_: BranchingProgram = field(init=False)  # type: ignore[assignment]
 
     _watch = MartingaleMonitor
-
-    def __init__(
-        self,
-        n_rounds: int = 101,
-        *,
-        max_leaves: int = 2,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | int | EarlyStopping = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.max_leaves = max_leaves
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.tree_options = tree_options
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1, 2000)
@@ -120,9 +91,6 @@ class MartiBoostClassifier(Baseline):
                 f"Only binary classification is supported by MartiBoostClassifier: y holds {n_classes} class"
                 f"{'es' * (n_classes != 1)}. Use SAMMEClassifier, AdaBoostMHClassifier or DeepBoostClassifier."
             )
-
-    def _max_leaves(self, n_classes: int) -> int:
-        return self.max_leaves
 
     def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker:
         return MartingaleLayers(problem, max_leaves, trace)

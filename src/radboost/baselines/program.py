@@ -21,11 +21,11 @@ SHOWN = 3
 
 
 class BranchingProgram:
-    """Layers of 1, 2, ..., L nodes, through which a row walks from the top (Soft-max boosting, Figure 7, left).
+    """Layers of 1, 2, ..., L nodes that a row passes from the top (Soft-max boosting, Figure 7, left).
 
-    A node asks its tree, and goes right with probability `right_on_plus` where the tree says +1 and `right_on_minus`
-    where it says -1. Going right from node j of a layer leads to node j + 1 of the next one, going left to node j. A
-    row that ends beyond the middle of the last layer, which has L + 1 places, belongs to the second class.
+    A row goes right at a node with probability `right_on_plus` where the node's tree predicts +1 and `right_on_minus`
+    where it predicts -1. Going right from node j of a layer leads to node j + 1 of the next one, going left to node j.
+    A row whose path ends beyond the middle of the L + 1 ends of the last layer belongs to the second class.
 
     Attributes
     ----------
@@ -67,34 +67,34 @@ class BranchingProgram:
         return self.n_layers
 
     def decision_function(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """2 p - 1 for each row, p being the probability that its walk ends in the second class."""
+        """Scores 2 p - 1, p being the probability that the path of a row ends in the second class."""
         scores = np.empty(len(X))
         height = max(1, BLOCK_CELLS // (self.n_layers + 1))
         for first in range(0, len(X), height):
             block = X[first : first + height]
-            for masses in self._walk(block, n_threads):
+            for masses in self._masses(block, n_threads):
                 last = masses
             scores[first : first + height] = 2.0 * ends_right(last) - 1.0
         return scores
 
     def staged_decision_function(self, X: FloatMatrix, n_threads: int = 1) -> Iterator[FloatArray]:
         """Scores after each layer."""
-        for masses in self._walk(X, n_threads):
+        for masses in self._masses(X, n_threads):
             yield 2.0 * ends_right(masses) - 1.0
 
-    def _walk(self, X: FloatMatrix, n_threads: int) -> Iterator[FloatArray]:
-        """The probabilities of the places after each layer, one line for each place."""
+    def _masses(self, X: FloatMatrix, n_threads: int) -> Iterator[FloatArray]:
+        """Probabilities of the nodes after each layer, shape (n_nodes, n_rows)."""
         if self._forests is None:
-            self._forests = [forest_of(self.hypotheses[layer_places(i)]) for i in range(self.n_layers)]
+            self._forests = [forest_of(self.hypotheses[layer_slice(i)]) for i in range(self.n_layers)]
         masses = np.ones((1, len(X)))
         for index, forest in enumerate(self._forests):
-            layer = layer_places(index)
-            says_plus = forest.tree_values(X, n_threads).reshape(index + 1, len(X)) > 0
-            masses = walk_on(masses, says_plus, self.right_on_minus[layer], self.right_on_plus[layer])
+            layer = layer_slice(index)
+            plus = forest.tree_values(X, n_threads).reshape(index + 1, len(X)) > 0
+            masses = walk_on(masses, plus, self.right_on_minus[layer], self.right_on_plus[layer])
             yield masses
 
     def feature_importances(self) -> FloatArray:
-        """Gain of the splits on each feature, as shares of the whole."""
+        """Gain of the splits on each feature, as fractions of the whole."""
         importances = np.zeros(self.n_features)
         for tree in self.hypotheses:
             inner = tree.feature >= 0
@@ -118,8 +118,8 @@ class BranchingProgram:
         return "\n".join([head, *shown, *(["  ..."] if self.n_layers > SHOWN else [])])
 
     def _odds(self, layer: int) -> list[tuple[float, float]]:
-        places = layer_places(layer)
-        return list(zip(self.right_on_plus[places], self.right_on_minus[places], strict=True))
+        nodes = layer_slice(layer)
+        return list(zip(self.right_on_plus[nodes], self.right_on_minus[nodes], strict=True))
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """A JSON-able header and the arrays that `from_arrays` makes an equal program of."""
@@ -152,11 +152,8 @@ class BranchingProgram:
         odds = []
         for name in ("right_on_minus", "right_on_plus"):
             array = arrays.get(name, np.zeros(0))
-            if (
-                array.dtype != np.dtype("<f8")
-                or array.shape != (len(trees),)
-                or not ((array >= 0) & (array <= 1)).all()
-            ):
+            of_each = array.dtype == np.dtype("<f8") and array.shape == (len(trees),)
+            if not of_each or not ((array >= 0) & (array <= 1)).all():
                 raise ValueError(f"the array {name!r} does not hold a probability for each tree")
             odds.append(array.copy())
         program = cls(
@@ -172,7 +169,7 @@ class BranchingProgram:
         return program
 
 
-def layer_places(layer: int) -> slice:
+def layer_slice(layer: int) -> slice:
     """Slice of the trees of a layer, counted from 0, among all."""
     first = layer * (layer + 1) // 2
     return slice(first, first + layer + 1)

@@ -16,12 +16,12 @@ from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._trees_model import TreesModel
 from radboost.model_file import model_bytes
 from radboost.pruning import (
-    Choice,
     DistinctRows,
-    Judge,
+    Evaluator,
     Limits,
     Outputs,
     Pruner,
+    SizeSearch,
     asked_columns,
     distinct_rows,
     most_rows,
@@ -121,14 +121,14 @@ class PruningMixin(TreesModel):
         pruner = Pruner(
             whole, kept, how.prices, outputs, signed=how.signed, refits_leaves=how.refits_leaves, n_threads=n_threads
         )
-        judge, of_all = (Judge(part, measured, how.losses, how.errors, n_threads) for part in (held_back, rows))
+        evaluate, on_all = (Evaluator(part, measured, how.losses, how.errors, n_threads) for part in (held_back, rows))
 
         def model_of(ensemble: Ensemble, costs: tuple[float, float]) -> Any:
             return self._with_ensemble(widened(ensemble, self.ensemble_, rows.columns), costs)
 
-        choice = Choice(pruner, judge, lambda ensemble: model_bytes(model_of(ensemble, (0.0, 0.0))), limits)
-        chosen = choice.make()
-        pruned, curve = model_of(chosen.ensemble, of_all(chosen.ensemble)), choice.curve(chosen)
+        search = SizeSearch(pruner, evaluate, lambda ensemble: model_bytes(model_of(ensemble, (0.0, 0.0))), limits)
+        chosen = search.run()
+        pruned, curve = model_of(chosen.ensemble, on_all(chosen.ensemble)), search.curve(chosen)
         pruned.size_curve_ = {
             "n_trees": [one.n_trees for one in curve],
             "bytes": [one.n_bytes for one in curve],

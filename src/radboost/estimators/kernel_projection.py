@@ -39,7 +39,7 @@ from radboost.linear.columns import check_known
 from radboost.model_file import storable_estimator
 from radboost.model_file.encoding import is_stored
 from radboost.projection.kernels import (
-    Kernel,
+    KernelFunction,
     NamedKernel,
     PrecomputedKernel,
     check_columns,
@@ -147,7 +147,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
     verbose: int = 0
 
     ensemble_: ProjectedEnsemble = field(init=False)
-    _kernels: list[Kernel] = field(init=False)
+    _kernels: list[KernelFunction] = field(init=False)
     _sample: FloatArray = field(init=False)
 
     _kind_of_file: ClassVar[str] = "projections"
@@ -187,7 +187,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         self.__dict__ = checked.__dict__
         return self
 
-    def _read_parameters(self) -> list[Kernel]:
+    def _read_parameters(self) -> list[KernelFunction]:
         kernels = read_kernels(self.kernels)
         check_integer_or([None], "rank", self.rank, 1)
         check_real_or([None], "ky_fan", self.ky_fan, low=0.0, open_low=True)
@@ -333,7 +333,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
                 results.append(result[: len(block)])
         return np.vstack(results)
 
-    def _coordinates(self, kernels: list[Kernel], rows: FloatArray) -> FloatArray:
+    def _coordinates(self, kernels: list[KernelFunction], rows: FloatArray) -> FloatArray:
         coordinates = np.empty((len(rows), len(self.components_)))
         for k, (kernel, one) in enumerate(zip(kernels, self._spectra, strict=True)):
             of_kernel = self.components_[:, 0] == k
@@ -342,7 +342,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
                 coordinates[:, of_kernel] = np.sqrt(self.mixture_[k]) * functions[:, self.components_[of_kernel, 1]]
         return coordinates
 
-    def _kernels_now(self) -> list[Kernel]:
+    def _kernels_now(self) -> list[KernelFunction]:
         """The base kernels; a loaded model may have been given again the functions that a file does not keep."""
         if is_stored(self._kernels):
             return self._kernels

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from radboost.estimators import SupervisedKernelProjection
+from radboost.guarantees.holdout import margins_to_try, padded, probability
 from radboost.guarantees.kernel_projection import projection_bound
-from radboost.guarantees.margins import RHO_GRID, FloatArray, margins, voting_ensemble
+from radboost.guarantees.margins import FloatArray, margins, voting_ensemble
 from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
 from radboost.guarantees.theorems import Statement, by_size, one_class, several_families
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
@@ -36,12 +37,12 @@ class MarginBound:
     ----------
     margin_error : float
         The mean of 1 - margin/rho, at least 0 and at most 1: a row counts by how far its normalised margin is below
-        ``rho``. In Theorem 1 the share of the sample whose margin is at most ``rho``, which is more.
+        ``rho``. In Theorem 1 the fraction of the sample whose margin is at most ``rho``, which is more.
     complexity_term : float
         The price of the hypotheses, ``factor`` times ``complexity``.
     family_term : float
-        Of Theorem 1: c exp(-n s^2/2), how often n hypotheses that are drawn from the model by their weights vote
-        otherwise than the model, by s. 0 in the others.
+        In Theorem 1 c exp(-n s^2/2), how often n hypotheses drawn from the model by their weights differ from it by s.
+        0 in the others.
     confidence_term : float
         The price of chance, and of all choices that were made by looking at the sample.
     total : float
@@ -101,26 +102,26 @@ class MarginBound:
     def explain(self) -> str:
         """Return in plain words what the numbers mean."""
         confidence = f"{100 * (1 - self.delta):g}%"
-        shares = {
+        terms = {
             "the rows without a clear margin": self.margin_error,
             f"the complexity of the hypotheses ({self.hypotheses})": self.complexity_term,
             "the number of families": self.family_term,
             "chance": self.confidence_term,
         }
-        largest = max(shares, key=lambda name: shares[name])
+        largest = max(terms, key=lambda name: terms[name])
         if self.vacuous:
-            verdict = (
+            meaning = (
                 f"The sum is {self.total:.3g}, and no error rate is above 1: for this model and these "
                 f"{self.sample_size:,.10g} rows the bound is vacuous. That does not mean that the model is bad: a "
                 "bound for every distribution needs many rows (all terms but the first fall about as 1/sqrt(rows)) or "
                 "simpler hypotheses (smaller trees, a larger complexity_penalty)."
             )
         else:
-            verdict = (
+            meaning = (
                 f"With {confidence} confidence in the draw of the sample, the model is wrong on at most "
                 f"{self.total:.1%} of all rows from the same source."
             )
-        return f"{verdict} The largest part comes from {largest}."
+        return f"{meaning} The largest part comes from {largest}."
 
     def __str__(self) -> str:
         m = f"{self.sample_size:,.10g}"
@@ -130,19 +131,19 @@ class MarginBound:
         first = f"rows, by how far margins are below {self.rho:.3g}"
         if self.n_draws:
             first = f"rows with a margin of at most {self.rho:.3g}"
-        rows = [
-            (first, self.margin_error, f"of {m}{chosen}"),
-            ("complexity of the hypotheses", self.complexity_term, price),
-        ]
+        rows = {
+            first: f"{self.margin_error:>9.4f}   of {m}{chosen}",
+            "complexity of the hypotheses": f"{self.complexity_term:>9.4f}   {price}",
+        }
         if self.n_draws:
             drawing = f"{self.n_draws:,} hypotheses drawn from {self.n_families} families"
-            rows.append(("what draws may be off", self.family_term, drawing))
-        rows.append(("chance, and what was chosen", self.confidence_term, f"delta = {self.delta:g}"))
-        rows.append(("true error is at most", self.total, "vacuous (not below 1)" if self.vacuous else "the sum"))
-        width = max(len(label) for label, _, _ in rows)
-        lines = [f"  {label:<{width}}  {value:>9.4f}   {note}" for label, value, note in rows]
-        rule = "  " + "-" * (max(len(line) for line in lines) - 2)
-        return "\n".join([f"Bound on the true error ({self.theorem})", *lines[:-1], rule, lines[-1]])
+            rows["what draws may be off"] = f"{self.family_term:>9.4f}   {drawing}"
+        rows["chance, and what was chosen"] = f"{self.confidence_term:>9.4f}   delta = {self.delta:g}"
+        end = "vacuous (not below 1)" if self.vacuous else "the sum"
+        rows["true error is at most"] = f"{self.total:>9.4f}   {end}"
+        *terms, total = padded(rows)
+        rule = "  " + "-" * (max(map(len, [*terms, total])) - 2)
+        return "\n".join([f"Bound on the true error ({self.theorem})", *terms, rule, total])
 
     __repr__ = __str__
 
@@ -167,26 +168,26 @@ def bound(
                 + c exp(-n s^2 / 2) + sqrt(log((p + n - 1 over n) / delta') / (2m))              (Theorem 1)
         R(f) <= L_rho(f) + 2/rho (sum_j abs(alpha_j) kappa'_j + k/m) + sqrt(log(1/delta') / (2m))    (sizes of trees)
 
-    where R_rho is the share of the sample with a normalised margin of at most rho, L_rho the mean of 1 - margin/rho cut
-    to [0, 1], abs(alpha_j) are scaled to sum to 1,
-    kappa_j bounds the complexity of the trees that are as large as hypothesis j, kappa that of the trees as large as
-    the largest, kappa'_j is kappa_j and the price of the choice among all sizes, k is a constant, and c is the number
-    of classes. The last is for trees that ask about numbers. The smallest sum is returned. delta' is the part of delta
-    that is left after all that was chosen by looking at the sample has been paid for: the statement, rho, s, the size
-    of the largest tree, which categorical columns it asks about, whether values are missing, and whether leaves vote or
-    hold numbers. Proofs are in ``docs/theory.md``, sections 7, 8 and 11; how to read it is in ``docs/guarantees.md``.
+    where R_rho is the fraction of the sample with a normalised margin of at most rho, and L_rho the mean of
+    1 - margin/rho cut to [0, 1]. The abs(alpha_j) are scaled to sum to 1. Here kappa_j bounds the complexity of the
+    trees that are as large as hypothesis j, kappa that of the trees as large as the largest. To kappa_j kappa'_j adds
+    the price of the choice among all sizes; k is a constant, and c is the number of classes. The last is for trees on
+    numeric columns. The smallest sum is returned. delta' is the part of delta that is left after all choices made by
+    looking at the sample. These are the statement, rho, s, the size of the largest tree, its categorical columns,
+    whether values are missing, and whether leaves vote or hold numbers. Proofs are in ``docs/theory.md``, sections 7, 8
+    and 11; how to read it is in ``docs/guarantees.md``.
 
     Because it holds for every f at once, it holds for the one that was fitted to the sample: **pass the
     training data**. (Another sample from the same source is valid too.)
 
-    Free are penalties, the learning rate, the number of rounds, what is drawn at random, early stopping, ``max_depth``
-    and what looks at the data choose (``chosen_``): they lead to another f of the same families. Not covered are rows
-    that are not drawn independently from one source, and columns that were made or selected by looking at rows. When a
-    search chose among k families (``"stumps"``, ``"trees"``, kernels, families of your own), ask for ``delta/k``.
+    Penalties, the learning rate, the number of rounds, random draws, early stopping, ``max_depth`` and automatic
+    settings (``chosen_``) are free: they lead to another f of the same families. Not covered are rows that are not
+    drawn independently from one source, and columns that were made or selected by looking at rows. When a search chose
+    among k families (``"stumps"``, ``"trees"``, kernels, families of your own), ask for ``delta/k``.
 
     Where no value of the sample is missing, the statement is about rows without missing values; and always about rows
-    of the classes that the model knows. It is about the class with the largest score: a model that answers otherwise
-    (``decision`` of ``SoftmaxBoostClassifier``) is refused.
+    of the classes that the model knows. It is about the class with the largest score: other decisions
+    (``decision`` of ``SoftmaxBoostClassifier``) are refused.
 
     Parameters
     ----------
@@ -227,13 +228,7 @@ def bound(
             f"eigengap and largest_diagonals belong to the bound of a SupervisedKernelProjection; got {model!r}."
         )
     ensemble = voting_ensemble(model)
-    delta = _number("delta", delta)
-    if not 0.0 < delta < 1.0:
-        raise ValueError(f"delta is the probability that the bound fails, between 0 and 1, got {delta:g}.")
-    if rho is not None:
-        rho = _number("rho", rho)
-        if not 0.0 < rho <= 1.0:
-            raise ValueError(f"rho is a normalised margin in (0, 1], got {rho:g}; None chooses the best one.")
+    delta, grid = probability("delta", delta, "that the bound fails"), margins_to_try(rho)
     decides_by = model._decides_by() if hasattr(model, "_decides_by") else "argmax"
     if decides_by != "argmax":
         raise ValueError(
@@ -241,28 +236,28 @@ def bound(
             'which the bound is about. model.set_params(decision="argmax") needs no new fit.'
         )
     refuse_what_rows_chose(model, ensemble)
-    found = every_statement(model, X, y, RHO_GRID if rho is None else (rho,), delta, sample_weight)
-    return min(found, key=lambda candidate: candidate.total)
+    statements = every_statement(model, X, y, grid, delta, sample_weight)
+    return min(statements, key=lambda statement: statement.total)
 
 
 def every_statement(
     model: Any, X: Any, y: ArrayLike, grid: Sequence[float], delta: float, sample_weight: ArrayLike | None = None
 ) -> list[MarginBound]:
-    """Each statement for each rho; with probability at least 1 - delta they hold together."""
+    """Every statement for each rho; with probability at least 1 - delta they hold together."""
     ensemble = voting_ensemble(model)
     row_margins = margins(model, X, y)
     weights = _weights(sample_weight, len(row_margins))
     m, n_classes = float(weights.sum()), len(model.classes_)
     priced = prices(model, ensemble, m, has_missing=_has_missing(model, ensemble, X))
     papers = getattr(model, "_theorem", PAPERS[0]) if n_classes == 2 else PAPERS[1]
-    found = []
+    bounds = []
     for rho in grid:
-        share = float(weights[row_margins <= rho + _TIE].sum()) / m
+        below = float(weights[row_margins <= rho + _TIE].sum()) / m
         loss = float(weights @ np.clip(1.0 - row_margins / rho, 0.0, 1.0)) / m
         for name, statement in _statements(priced, rho, delta / len(grid), m, n_classes):
-            found.append(
+            bounds.append(
                 MarginBound(
-                    margin_error=share if statement.n_draws else loss,
+                    margin_error=below if statement.n_draws else loss,
                     complexity_term=statement.factor * statement.complexity,
                     family_term=statement.drawing,
                     confidence_term=statement.chance,
@@ -279,38 +274,29 @@ def every_statement(
                     theorem=papers if name is None else name,
                 )
             )
-    return found
+    return bounds
 
 
 def _statements(
     priced: Prices, rho: float, delta: float, m: float, n_classes: int
 ) -> list[tuple[str | None, Statement]]:
-    """All that apply, with a third of delta each. Where there is one family in the first place Theorem 1 is left out,
-    and where that is not one of trees the last one too.
-    """
-    share = delta / (3 if not priced.alone else 1 if priced.by_size is None else 2)
-    found: list[tuple[str | None, Statement | None]] = [
-        (MARGIN_BOUND, one_class(priced, rho, share, m)),
-        (BY_SIZE, by_size(priced, rho, share, m)),
+    """Applicable statements with equal parts of delta; a single family needs no Theorem 1."""
+    part = delta / (3 if not priced.alone else 1 if priced.by_size is None else 2)
+    statements: list[tuple[str | None, Statement | None]] = [
+        (MARGIN_BOUND, one_class(priced, rho, part, m)),
+        (BY_SIZE, by_size(priced, rho, part, m)),
     ]
     if not priced.alone:
-        found.append((None, several_families(priced, rho, share, m, n_classes)))
-    return [(name, statement) for name, statement in found if statement is not None]
+        statements.append((None, several_families(priced, rho, part, m, n_classes)))
+    return [(name, statement) for name, statement in statements if statement is not None]
 
 
 def _has_missing(model: Any, ensemble: Any, X: Any) -> bool:
-    """Whether a value of the sample is missing: NaN, or a category that the model does not know."""
+    """True if a value of the sample is missing: NaN, or a category that the model does not know."""
     if not hasattr(ensemble, "categories"):
         return False
     blocks = row_blocks(read_matrix(model, X, ensemble.categories), 1, 1)
     return any(bool(np.isnan(dense_rows(block)).any()) for block in blocks)
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}.") from None
 
 
 def _weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
@@ -324,11 +310,11 @@ def _weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
         raise ValueError(f"sample_weight has shape {weights.shape} and X has {n_rows} rows; pass one weight per row.")
     if not np.isfinite(weights).all() or (weights < 0.0).any() or not weights.any():
         raise ValueError("sample_weight must hold finite numbers >= 0, at least one of them above 0.")
-    if (weights != np.floor(weights)).any():
-        fraction = weights[weights != np.floor(weights)][0]
+    fractions = weights[weights != np.floor(weights)]
+    if len(fractions):
         raise ValueError(
-            f"sample_weight holds {fraction:g}, and the bound is about rows that were drawn from a source: a weight is "
-            "a number of draws, so a whole number. Leave sample_weight out to bound the error on rows as they are "
-            "drawn; the model may have been fitted with any weights."
+            f"sample_weight holds {fractions[0]:g}, and the bound is about rows that were drawn from a source: a "
+            "weight is a number of draws, so a whole number. Leave sample_weight out to bound the error on rows as "
+            "they are drawn; the model may have been fitted with any weights."
         )
     return weights

@@ -1,4 +1,4 @@
-"""Sets and intervals that hold the right answer as often as was asked for: split conformal prediction.
+"""Sets of classes and intervals with a promised coverage: split conformal prediction.
 
 Vovk, Gammerman and Shafer, *Algorithmic Learning in a Random World*, 2005; with a threshold for each class (Mondrian)
 chapter 4 there.
@@ -15,21 +15,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from radboost._typing import FloatArray
-from radboost.guarantees.holdout import predicts_numbers, probability, read_labels, warn_of_copies
+from radboost.guarantees.holdout import (
+    check_predicts,
+    padded,
+    predicts_numbers,
+    probability,
+    read_labels,
+    warn_of_copies,
+)
 
 
 @dataclass(frozen=True, repr=False)
 class ConformalPredictor:
-    """A fitted model whose answers are sets of classes, or intervals of numbers. Made by :func:`conformal`.
+    """A fitted model that predicts sets of classes, or intervals of numbers. Made by :func:`conformal`.
 
     Attributes
     ----------
     model : fitted classifier or regressor
     coverage : float
-        The share of new rows whose answer is in the set, at least, on average over calibration rows and new rows.
+        The fraction of new rows whose label is in the set, at least, on average over calibration rows and new rows.
     per_class : bool
         Whether this is promised for the rows of each class.
     classes_ : array, or None
@@ -73,15 +80,14 @@ class ConformalPredictor:
         low, high = float(self.threshold_.min()), float(self.threshold_.max())
         shown = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
         what = "sets hold the right class" if sets else "intervals hold the right number"
-        rows = [
-            (what, f"for {self.coverage:.4g} of new rows{whom} or more"),
-            ("threshold" + ("s" if low != high else ""), shown + ("" if sets else ", half the width")),
-            ("classes in a set" if sets else "width of an interval", f"{self.mean_size:.4g} on average"),
-            ("calibrated on", f"{self.n_rows:,} rows"),
-        ]
-        width = max(len(label) for label, _ in rows)
-        lines = [f"  {label:<{width}}  {value}" for label, value in rows]
-        return "\n".join([f"Conformal {'sets' if sets else 'intervals'} of {type(self.model).__name__}", *lines])
+        rows = {
+            what: f"for {self.coverage:.4g} of new rows{whom} or more",
+            "threshold" + ("s" if low != high else ""): shown + ("" if sets else ", half the width"),
+            "classes in a set" if sets else "width of an interval": f"{self.mean_size:.4g} on average",
+            "calibrated on": f"{self.n_rows:,} rows",
+        }
+        title = f"Conformal {'sets' if sets else 'intervals'} of {type(self.model).__name__}"
+        return "\n".join([title, *padded(rows)])
 
     __repr__ = __str__
 
@@ -89,22 +95,22 @@ class ConformalPredictor:
 def conformal(
     model: Any, X_cal: Any, y_cal: ArrayLike, *, coverage: float = 0.9, per_class: bool = False
 ) -> ConformalPredictor:
-    """Make sets of classes, or intervals of numbers, that hold the right answer for a share of new rows: ``coverage``.
+    """Make sets of classes, or intervals, that hold the right one for at least this fraction of new rows: ``coverage``.
 
     Each calibration row has a score that is large where the model is wrong about it: 1 - the probability of the right
     class, or the absolute residual. The threshold is the k-th smallest of these n scores, k = ceil((n + 1) coverage),
-    and a set has all answers whose score is at most the threshold. The score of a new row takes each place among n + 1
-    with the same probability, so that it is at most the k-th smallest of the others with probability k/(n + 1) or more:
-    the promise holds whatever the model and the source are, with ties too, if new rows are drawn like the calibration
-    rows, independently or exchangeably. Without ties the share is below coverage + 1/(n + 1).
+    and a set has all labels whose score is at most the threshold. The score of a new row has each rank among n + 1 with
+    the same probability. So it is at most the k-th smallest of the others with probability k/(n + 1) or more. This
+    holds for every model and source, with ties too, if new rows are drawn like the calibration rows, independently or
+    exchangeably. Without ties the fraction is below coverage + 1/(n + 1).
 
-    The promise is about the average over all rows, not about each kind of rows: it may hold more often for easy classes
-    than for hard ones. With ``per_class=True`` each class has a threshold from its own calibration rows (Mondrian), and
-    the promise holds for the rows of each class.
+    The promise is about the average over all rows: it may hold more often for easy classes than for hard ones. With
+    ``per_class=True`` each class has a threshold from its own calibration rows (Mondrian), and the promise holds for
+    the rows of each class.
 
     **Rows that had any part in making the model do not count** as calibration rows: neither those it was fitted to nor
-    those that early stopping looked at. The share is ``coverage`` or more on average over the draw of the calibration
-    rows; with n of them that of a single predictor varies by about sqrt(coverage (1 - coverage) / n).
+    those of early stopping. The fraction is an average over the draw of the n calibration rows; that of a single
+    predictor varies by about sqrt(coverage (1 - coverage) / n).
 
     Intervals have the same width everywhere. Where the noise differs between rows, two quantile regressions
     (``RGBRegressor(loss=QuantileLoss(...))``) whose ends are moved by a conformal correction would be narrower on
@@ -152,11 +158,11 @@ def conformal(
     labels = read_labels(y_cal, "y_cal")
     classes = np.asarray(model.classes_)
     probabilities = _same_length(_probabilities(model, X_cal), labels)
-    places = _places(labels, classes)
-    own = 1.0 - probabilities[np.arange(len(places)), places]
+    right = _class_indices(labels, classes)
+    own = 1.0 - probabilities[np.arange(len(right)), right]
     if per_class:
-        thresholds = np.array([_threshold(own[places == place], coverage) for place in range(len(classes))])
-        _warn_of_few(thresholds, classes, np.bincount(places, minlength=len(classes)), coverage)
+        thresholds = np.array([_threshold(own[right == index], coverage) for index in range(len(classes))])
+        _warn_of_few(thresholds, classes, np.bincount(right, minlength=len(classes)), coverage)
     else:
         thresholds = np.full(len(classes), _threshold(own, coverage))
         _warn_of_few(thresholds[:1], None, np.array([len(labels)]), coverage)
@@ -165,10 +171,8 @@ def conformal(
 
 
 def _threshold(scores: FloatArray, coverage: float) -> float:
-    """Return the k-th smallest of n scores, k = ceil((n + 1) coverage); infinity where k is above n.
-
-    The product is exact: 0.7 is seven tenths, and not the number next to it that a computer has.
-    """
+    """Return the k-th smallest of n scores, k = ceil((n + 1) coverage) exactly; infinity where k is above n."""
+    # Fraction: 0.7 is seven tenths, and not the float next to it.
     k = math.ceil((len(scores) + 1) * Fraction(repr(coverage)))
     return float(np.partition(scores, k - 1)[k - 1]) if k <= len(scores) else math.inf
 
@@ -179,16 +183,13 @@ def _warn_of_few(
     few = np.flatnonzero(np.isinf(thresholds))
     if not len(few):
         return
-    share = Fraction(repr(coverage))
-    needed = math.ceil(share / (1 - share))
-    of_each = " of each class" if classes is not None else ""
-    if classes is None:
-        had, then = f"there are {counts[0]}", "every set has all answers"
-    else:
-        first = few[0]
+    fraction = Fraction(repr(coverage))
+    needed = math.ceil(fraction / (1 - fraction))
+    of_each, had, then = "", f"there are {counts[0]}", "every set has all answers"
+    if classes is not None:
         others = f" (and {len(few) - 1} more classes have too few)" if len(few) > 1 else ""
-        had = f"the class {classes[first].item()!r} has {counts[first]}{others}"
-        then = "it is in every set"
+        had, then = f"the class {classes[few[0]].item()!r} has {counts[few[0]]}{others}", "it is in every set"
+        of_each = " of each class"
     warnings.warn(
         f"coverage={coverage:g} needs at least {needed} calibration rows{of_each}, and "
         f"{had}: {then}. Give more rows, or ask for less.",
@@ -198,11 +199,8 @@ def _warn_of_few(
 
 
 def _makes_intervals(model: Any) -> bool:
-    """Whether a fitted model predicts numbers, or probabilities of classes; an error if neither."""
-    if isinstance(model, type) or not hasattr(model, "predict"):
-        raise TypeError(f"Expected a fitted classifier or regressor, got {model!r}.")
-    if hasattr(model, "fit"):
-        check_is_fitted(model)
+    """True if a fitted model predicts numbers, False for probabilities of classes; an error if neither."""
+    check_predicts(model, "classifier or regressor")
     if predicts_numbers(model):
         return True
     if not hasattr(model, "classes_") or not hasattr(model, "predict_proba"):
@@ -242,13 +240,13 @@ def _same_length(predicted: FloatArray, given: npt.NDArray[Any]) -> FloatArray:
     return predicted
 
 
-def _places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    known = {label: place for place, label in enumerate(classes.tolist())}
-    places = np.array([known.get(label, -1) for label in labels.tolist()], dtype=np.intp)
-    if (places < 0).any():
-        stranger = labels.tolist()[int(np.argmin(places))]
+def _class_indices(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    known = {label: index for index, label in enumerate(classes.tolist())}
+    indices = np.array([known.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    if (indices < 0).any():
+        stranger = labels.tolist()[int(np.argmin(indices))]
         raise ValueError(
             f"y_cal holds the label {stranger!r}, which is not one of the {len(classes)} classes of the model: no set "
             "can have it. Fit the model on rows of all classes."
         )
-    return places
+    return indices

@@ -1,8 +1,9 @@
-"""Exact limits on the true error of a classifier from rows that it has not seen. Clopper and Pearson, 1934."""
+"""Exact limits on the true error of a classifier from rows that had no part in it. Clopper and Pearson, 1934."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,18 +16,19 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radboost._tables import known_form
 from radboost._validation import check_sample_weight
+from radboost.guarantees.margins import RHO_GRID
 from radboost.rows.contents import row_hashes
 from radboost.rows.read import plain_labels
 
 
 @dataclass(frozen=True, repr=False)
 class HoldoutLimit:
-    """What held-out rows say about the true error. Printing it shows a table.
+    """Limits on the true error from held-out rows. Printing it shows a table.
 
     Attributes
     ----------
     error : float
-        The share of the rows that the model gets wrong.
+        The fraction of the rows that the model gets wrong.
     n_rows, n_wrong : int
         The rows, and those that it gets wrong.
     upper : float
@@ -48,14 +50,12 @@ class HoldoutLimit:
 
     def __str__(self) -> str:
         low, high = self.interval
-        rows = [
-            ("error on the held-out rows", f"{self.error:>9.4f}", f"{self.n_wrong:,} of {self.n_rows:,} rows"),
-            ("true error is at most", f"{self.upper:>9.4f}", f"delta = {self.delta:g}"),
-            ("true error lies between", f"{low:>9.4f}", f"and {high:.4f}, delta = {self.delta:g} for both sides"),
-        ]
-        width = max(len(label) for label, _, _ in rows)
-        lines = [f"  {label:<{width}}  {value}   {note}" for label, value, note in rows]
-        return "\n".join(["Limits on the true error (held-out rows, exact binomial)", *lines])
+        rows = {
+            "error on the held-out rows": f"{self.error:>9.4f}   {self.n_wrong:,} of {self.n_rows:,} rows",
+            "true error is at most": f"{self.upper:>9.4f}   delta = {self.delta:g}",
+            "true error lies between": f"{low:>9.4f}   and {high:.4f}, delta = {self.delta:g} for both sides",
+        }
+        return "\n".join(["Limits on the true error (held-out rows, exact binomial)", *padded(rows)])
 
     __repr__ = __str__
 
@@ -66,13 +66,13 @@ def holdout(
     """Limit the true error of a classifier by its mistakes on rows that it was not made with.
 
     On n such rows, drawn independently from the source, the number of mistakes is binomial with the true error R as its
-    probability, whatever the model and the source are. Of K mistakes the limits are those of Clopper and Pearson: the
-    upper one is the R at which at most K mistakes have probability delta, the quantile 1 - delta of the beta
-    distribution with parameters K + 1 and n - K; the two-sided ones are its mirror image and this, with delta/2 each.
+    probability, whatever the model and the source are. The limits are those of Clopper and Pearson. The upper one is
+    the R at which at most the K observed mistakes have probability delta. That is the quantile 1 - delta of the beta
+    distribution with parameters K + 1 and n - K. The two-sided ones are its mirror image and this, with delta/2 each.
     They hold with probability at least 1 - delta for every n and R; nothing is approximated.
 
-    **Rows that had any part in making the model do not count**: those it was fitted to, those that early stopping or a
-    calibration looked at, those that a search compared settings on. Where k models are compared on the same rows, ask
+    **Rows that had any part in making the model do not count**: those it was fitted to, those of early stopping or
+    calibration, those that a search compared settings on. Where k models are compared on the same rows, ask
     for ``delta/k``. :func:`bound` is for the rows that the model was fitted to.
 
     Parameters
@@ -86,7 +86,7 @@ def holdout(
     delta : float
         The probability that a limit fails, in (0, 1).
     sample_weight : array-like of shape (n_rows,), optional
-        All 1, or an error: copies of a row are not independent draws, and a weighted share of mistakes is not binomial.
+        All 1, or an error: copies of a row are not independent draws.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def holdout(
 
 
 def warn_of_copies(X: Any, what: str) -> None:
-    """Rows that were copied are no independent draws: fewer rows than it seems say something."""
+    """Warn of equal rows in X: copies are no independent draws, so that `what` is promised too often."""
     rows = known_form(X, "X")
     if not hasattr(rows, "shape"):
         rows = np.array(rows, dtype=object)
@@ -144,19 +144,47 @@ def warn_of_copies(X: Any, what: str) -> None:
 
 
 def exact_interval(hits: int, n: int, delta: float = 0.05) -> tuple[float, float]:
-    """Where the probability of a hit lies after `hits` of n draws, with delta/2 for each side. Clopper and Pearson."""
+    """Interval for the probability of a hit after `hits` of n draws, delta/2 for each side. Clopper and Pearson."""
     return _lower(hits, n, delta / 2.0), _upper(hits, n, delta / 2.0)
 
 
 def probability(name: str, value: Any, meaning: str) -> float:
     """Return a number strictly between 0 and 1, or say what is wrong with it."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}.") from None
+    number = _number(name, value)
     if not 0.0 < number < 1.0:
         raise ValueError(f"{name} is the probability {meaning}, between 0 and 1, got {number:g}.")
     return number
+
+
+def margins_to_try(rho: Any) -> tuple[float, ...]:
+    """Return the given margin, or RHO_GRID for None."""
+    if rho is None:
+        return RHO_GRID
+    number = _number("rho", rho)
+    if not 0.0 < number <= 1.0:
+        raise ValueError(f"rho is a normalised margin in (0, 1], got {number:g}; None chooses the best one.")
+    return (number,)
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}.") from None
+
+
+def padded(rows: Mapping[str, str]) -> list[str]:
+    """Lines of a printed table: labels of equal width, then the values."""
+    width = max(map(len, rows))
+    return [f"  {label:<{width}}  {value}" for label, value in rows.items()]
+
+
+def check_predicts(model: Any, kind: str) -> None:
+    """Refuse a model without `predict`, and one that is not fitted."""
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        raise TypeError(f"Expected a fitted {kind}, got {model!r}.")
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
 
 
 def read_labels(y: ArrayLike, name: str) -> npt.NDArray[Any]:
@@ -168,7 +196,7 @@ def read_labels(y: ArrayLike, name: str) -> npt.NDArray[Any]:
 
 
 def predicts_numbers(model: Any) -> bool:
-    """Whether a model calls itself a regressor, as scikit-learn's and ours do."""
+    """True if a model calls itself a regressor, as scikit-learn's and ours do."""
     return hasattr(model, "__sklearn_tags__") and bool(is_regressor(model))
 
 
@@ -183,21 +211,18 @@ def _lower(wrong: int, n: int, delta: float) -> float:
 
 
 def _check_classifier(model: Any) -> None:
-    if isinstance(model, type) or not hasattr(model, "predict"):
-        raise TypeError(f"Expected a fitted classifier, got {model!r}.")
+    check_predicts(model, "classifier")
     if predicts_numbers(model):
         raise TypeError(
             f"{type(model).__name__} predicts numbers, which are not right or wrong: these limits are for classifiers. "
             "guarantees.conformal gives intervals for numbers."
         )
-    if hasattr(model, "fit"):
-        check_is_fitted(model)
     if not hasattr(model, "classes_"):
         raise TypeError(f"{type(model).__name__} has no classes_: these limits are for classifiers.")
 
 
 def _differ(predicted: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Where two lists of labels differ; labels of different types always do."""
+    """Mask of the rows at which two lists of labels differ; labels of different types always do."""
     if predicted.dtype.kind in "biuf" and labels.dtype.kind in "biuf":
         return np.asarray(predicted != labels, dtype=bool)
     pairs = zip(predicted.tolist(), labels.tolist(), strict=True)

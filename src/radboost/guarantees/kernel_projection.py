@@ -23,14 +23,12 @@ ETA_0 = 23.0 / 22.0  # of the complexity of learning kernels, Cortes et al. 2010
 
 @dataclass(frozen=True)
 class ProjectionBound:
-    """With probability at least 1 - delta the true error is at most `total`."""
+    """Bound by Theorem 7.5: with probability at least 1 - delta the true error is at most `total`."""
 
-    margin_error: float  # the share of the sample with a margin of at most rho, for a classifier of norm 1
-    spectrum: float  # 2/(rho sqrt m) sqrt(2 (Lambda_(r) + kappa sqrt(r/m)) log(2pm)): of the eigenvalues that are kept
-    eigenspace: (
-        float  # 2/(rho sqrt m) 8 kappa nu / Delta_r sqrt(eta_0 e ceil(log p) / m): that it was found on a sample
-    )
-    chance: float  # 3 sqrt(log(4 / delta') / 2m): what the draw of the sample may have hidden
+    margin_error: float  # fraction of the sample with a margin of at most rho, for a classifier of norm 1
+    spectrum: float  # 2/(rho sqrt m) sqrt(2 (Lambda_(r) + kappa sqrt(r/m)) log(2pm)), of the kept eigenvalues
+    eigenspace: float  # 2/(rho sqrt m) 8 kappa nu / Delta_r sqrt(eta_0 e ceil(log p) / m), of learning it on a sample
+    chance: float  # 3 sqrt(log(4 / delta') / 2m), of the draw of the sample
     rho: float
     sample_size: int
     delta: float
@@ -98,14 +96,14 @@ def projection_bound(
     norm = float(np.linalg.norm(model.coef_))
     margins = signs * model.decision_function(X) / (norm if norm > 0.0 else 1.0)
     tried = RHO_GRID if rho is None else (float(rho),)
-    share = delta / len(tried)
+    delta_of_each = delta / len(tried)
     r, nu = len(model.components_), model.inverse_sum_
     level = min(1.0, 1.0 if model.ky_fan is None else float(model.ky_fan))
-    kappa = 4.0 * (1.0 + math.sqrt(math.log(4.0 * p / share) / 2.0))
+    kappa = 4.0 * (1.0 + math.sqrt(math.log(4.0 * p / delta_of_each) / 2.0))
     spectrum = math.sqrt(2.0 * (level + kappa * math.sqrt(r / m)) * math.log(2.0 * p * m))
     eigenspace = 8.0 * kappa * nu / gap * math.sqrt(ETA_0 * math.e * math.ceil(math.log(p)) / m)
-    chance = 3.0 * math.sqrt(math.log(4.0 / share) / (2.0 * m))
-    found = [
+    chance = 3.0 * math.sqrt(math.log(4.0 / delta_of_each) / (2.0 * m))
+    bounds = [
         ProjectionBound(
             float(np.mean(margins <= one)),
             2.0 * spectrum / (one * math.sqrt(m)),
@@ -117,7 +115,7 @@ def projection_bound(
         )
         for one in tried
     ]
-    return min(found, key=lambda one: one.total)
+    return min(bounds, key=lambda one: one.total)
 
 
 def _check(

@@ -18,7 +18,7 @@ RHO_GRID: tuple[float, ...] = tuple(2.0 ** (-k / 4) for k in range(1, 33))
 
 
 class VotingEnsemble(Protocol):
-    """What the guarantees need to know of ``model.ensemble_``."""
+    """Attributes of ``model.ensemble_`` that guarantees need."""
 
     @property
     def weights(self) -> FloatArray:
@@ -26,7 +26,7 @@ class VotingEnsemble(Protocol):
 
     @property
     def complexities(self) -> FloatArray:
-        """For each hypothesis a bound r on the Rademacher complexity of its family."""
+        """Bound r on the Rademacher complexity of each hypothesis' family."""
 
     @property
     def n_families(self) -> int:
@@ -40,12 +40,12 @@ class VotingEnsemble(Protocol):
 def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     """Return the normalised margin of every row, a number in [-1, 1].
 
-    The margin is the share of the vote for the right class minus the largest share for another one: with two classes
-    y f(x) / sum_j abs(alpha_j) (Deep Boosting, section 2), with more (f(x, y) - max of f(x, y') over y' != y) divided
-    by the same sum (Multi-Class Deep Boosting, equation (1)). It is positive where the model is right, 1 where all its
-    hypotheses agree on the right class, -1 where all agree on the same wrong one. An ensemble without hypotheses has
-    margin 0 everywhere. (Trees that hold a number between -1 and 1 for each of several classes can set two of these 2
-    apart: their margins are divided by 2.)
+    The margin is the vote for the right class minus the largest one for another class, divided by all votes. With two
+    classes it is y f(x) / sum_j abs(alpha_j) (Deep Boosting, section 2). With more it is f(x, y) - max of f(x, y') over
+    y' != y, divided by the same sum (Multi-Class Deep Boosting, equation (1)). It is positive where the model is right,
+    1 where all hypotheses agree on the right class, -1 where all agree on the same wrong one. An ensemble without
+    hypotheses has margin 0 everywhere. (Trees that hold a number between -1 and 1 for each of several classes can set
+    two of these 2 apart: their margins are divided by 2.)
 
     Parameters
     ----------
@@ -61,16 +61,10 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     numpy.ndarray of shape (n_rows,)
     """
     ensemble = voting_ensemble(model)
-    scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    right = _class_indices(model, y)
-    if len(scores) != len(right):
-        raise ValueError(f"X has {len(scores)} rows and y has {len(right)} labels; pass one label per row.")
     total = float(np.abs(ensemble.weights).sum()) * spread(ensemble)
-    if total == 0.0:
-        return np.zeros(len(right))
-    leads = _leads(scores, right) if scores.ndim == 2 else np.where(right == 1, scores, -scores)
+    leads = leads_of(np.asarray(model.decision_function(X), dtype=np.float64), _class_indices(model, y))
     # The sum of rounded terms can pass the exact limits by an ulp or two.
-    return np.clip(leads / total, -1.0, 1.0)
+    return np.clip(leads / total, -1.0, 1.0) if total > 0.0 else np.zeros(len(leads))
 
 
 def ensemble_of(model: Any, what: str) -> Any:
@@ -118,12 +112,16 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
 
 
 def spread(ensemble: VotingEnsemble) -> float:
-    """Return how far apart the answers of one hypothesis for two classes can be: 1 for votes."""
+    """Return the largest difference of one hypothesis' predictions for two classes: 1 for votes."""
     return float(getattr(ensemble, "spread", 1.0))
 
 
-def _leads(scores: FloatArray, right: NDArray[np.intp]) -> FloatArray:
-    """Return f(x, y) - max of f(x, y') over y' != y. Multi-Class Deep Boosting, equation (1)."""
+def leads_of(scores: FloatArray, right: NDArray[Any]) -> FloatArray:
+    """Return f(x, y) - max of f(x, y') over y' != y, y f(x) with two classes. Multi-Class Deep Boosting, (1)."""
+    if len(scores) != len(right):
+        raise ValueError(f"X has {len(scores)} rows and y has {len(right)} labels; pass one label per row.")
+    if scores.ndim == 1:
+        return np.where(right == 1, scores, -scores)
     rows = np.arange(len(right))
     others = scores.copy()
     others[rows, right] = -np.inf
@@ -132,14 +130,14 @@ def _leads(scores: FloatArray, right: NDArray[np.intp]) -> FloatArray:
 
 
 def _class_indices(model: Any, y: ArrayLike) -> NDArray[np.intp]:
-    """Return for each label its place in ``model.classes_``."""
+    """Return the index of each label in ``model.classes_``."""
     labels = column_or_1d(np.asarray(y)).tolist()
-    places = {label: index for index, label in enumerate(model.classes_.tolist())}
-    indices = np.array([places.get(label, -1) for label in labels], dtype=np.intp)
+    known = {label: index for index, label in enumerate(model.classes_.tolist())}
+    indices = np.array([known.get(label, -1) for label in labels], dtype=np.intp)
     if (indices < 0).any():
         stranger = labels[int(np.argmin(indices))]
         raise ValueError(
-            f"y contains the label {stranger!r}, and the model knows {_listed(list(places))} only; "
+            f"y contains the label {stranger!r}, and the model knows {_listed(list(known))} only; "
             "pass labels of the kind the model was fitted with."
         )
     return indices

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from radboost._validation import check_real, check_sample_weight
 from radboost.estimators import AgnosticClassifier
 
-# Radii are powers of two; the share of delta of the one with exponent j is 1 / (RADII (1 + |j|)^2), which sum to less
-# than 1 over all whole numbers.
+# Radii are powers of two. That with exponent j has the part 1 / (RADII (1 + |j|)^2) of delta: these parts sum to less
+# than 1.
 RADII = 3.0
 
 
 @dataclass(frozen=True)
 class AgnosticBound:
-    """With probability at least 1 - delta the true agnostic loss is at most `total`."""
+    """Bound on the agnostic loss: with probability at least 1 - delta it is at most `total`."""
 
     empirical_loss: float  # the worst mixture of the mean losses on the sample
     complexity: float  # 2 beta R_S(H): of linear functions in a ball
@@ -36,7 +36,7 @@ class AgnosticBound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether a model that scores 0 everywhere is known to do as well."""
+        """True if the bound is not below the largest loss, so that it says nothing."""
         return self.total >= self.largest_loss
 
     def __str__(self) -> str:
@@ -64,10 +64,10 @@ def agnostic_bound(
 
         L_Lambda(h) <= L^_Lambda(h) + 2 beta R_S(H) + 3 B sqrt(log(2 |V| / (delta p_j)) / (2 m))
 
-    where H are the linear functions in the smallest ball of radius 2^j that holds the weights and intercepts, in the
-    units of X; R_S(H) = 2^j sqrt(k sum of (|x_i|^2 + 1)) / m, k = 1 with two classes and 2 c with c; beta the largest
-    sum of lambda_k M_k / unit_k over the vertices V of the mixtures; B = the largest loss at 0 + beta 2^j
-    sqrt(largest_row^2 + 1); p_j = 1 / (3 (1 + |j|)^2). The losses are those that are trained: of "zero_one" the
+    H are the linear functions in the smallest ball of radius 2^j that holds the weights and intercepts, in the units of
+    X. R_S(H) = 2^j sqrt(k sum of (|x_i|^2 + 1)) / m, k = 1 with two classes and 2 c with c. And beta is the largest
+    sum of lambda_k M_k / unit_k over the vertices V of the mixtures. B is the largest loss at 0 + beta 2^j
+    sqrt(largest_row^2 + 1), and p_j = 1 / (3 (1 + |j|)^2). The losses are those that are trained: of "zero_one" the
     sigmoid.
 
     Parameters
@@ -111,11 +111,11 @@ def agnostic_bound(
     outputs = 1.0 if n_classes == 2 else 2.0 * n_classes
     rademacher = radius * math.sqrt(outputs * float(counts @ (lengths**2 + 1.0))) / m
     largest = float(at_zero.max()) + beta * radius * math.sqrt(largest_row**2 + 1.0)
-    share = delta / (len(vertices) * RADII * (1.0 + abs(exponent)) ** 2)
+    part = delta / (len(vertices) * RADII * (1.0 + abs(exponent)) ** 2)
     return AgnosticBound(
         float((vertices @ means).max()),
         2.0 * beta * rademacher,
-        3.0 * largest * math.sqrt(math.log(2.0 / share) / (2.0 * m)),
+        3.0 * largest * math.sqrt(math.log(2.0 / part) / (2.0 * m)),
         radius,
         largest,
         m,

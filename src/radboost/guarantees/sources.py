@@ -19,8 +19,8 @@ from radboost._typing import FloatArray
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.sourced import SourcedHypothesis
 from radboost.families.trees import largest_answer
-from radboost.guarantees.holdout import probability, read_labels
-from radboost.guarantees.margins import RHO_GRID
+from radboost.guarantees.holdout import margins_to_try, probability, read_labels
+from radboost.guarantees.margins import leads_of
 from radboost.guarantees.tree_counts import log_labelings
 from radboost.objectives.over_sources import read_mixtures, vertices_of
 from radboost.rows.domains import DomainModel
@@ -36,7 +36,7 @@ class MixtureBound:
     Attributes
     ----------
     name : str
-        Of the source, or the shares of the mixture.
+        Name of the source, or the weights of the mixture.
     margin_loss : float
         The mean of 1 - margin/rho, at least 0 and at most 1, over the rows: every mistake counts 1, a row with a margin
         of rho or more 0.
@@ -66,7 +66,7 @@ class MixtureBound:
 
 @dataclass(frozen=True, repr=False)
 class SourcesBound:
-    """With probability at least 1 - ``delta`` every part holds, and with them the bound on the agnostic error.
+    """Bound on the agnostic error: with probability at least 1 - ``delta`` every part holds.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class SourcesBound:
 
     @property
     def total(self) -> float:
-        """The largest total."""
+        """Total of the worst part."""
         return self.worst.total
 
     @property
@@ -102,31 +102,16 @@ class SourcesBound:
         return self.total >= 1.0
 
     def __str__(self) -> str:
-        header = ("", "rows", "rho", "margin loss", "+ trees", "+ chance", "= error is at most")
-        lines = [
-            (
-                part.name,
-                f"{part.n_rows:,}",
-                f"{part.rho:.3g}",
-                f"{part.margin_loss:.4f}",
-                f"{part.complexity_term:.4f}",
-                f"{part.confidence_term:.4f}",
-                f"{part.total:.4f}",
-            )
-            for part in self.parts
-        ]
-        widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-        table = [
-            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in (header, *lines)
-        ]
+        rows: list[tuple[str, ...]] = [("", "rows", "rho", "margin loss", "+ trees", "+ chance", "= error is at most")]
+        for part in self.parts:
+            terms = (part.margin_loss, part.complexity_term, part.confidence_term, part.total)
+            rows.append((part.name, f"{part.n_rows:,}", f"{part.rho:.3g}", *(f"{term:.4f}" for term in terms)))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
+        title = "Bound on the true error under the worst mixture of sources (docs/theory.md, section 16)"
         end = "vacuous (not below 1)" if self.vacuous else f"delta = {self.delta:g}"
-        return "\n".join(
-            [
-                "Bound on the true error under the worst mixture of sources (docs/theory.md, section 16)",
-                *("  " + line.rstrip() for line in table),
-                f"  true error on every mixture is at most {self.total:.4f}   {end}",
-            ]
-        )
+        last = f"  true error on every mixture is at most {self.total:.4f}   {end}"
+        return "\n".join([title, *("  " + row.rstrip() for row in table), last])
 
     __repr__ = __str__
 
@@ -136,24 +121,24 @@ def sources_bound(
 ) -> SourcesBound:
     """Bound the true error of a ``MultiSourceBoostClassifier`` under the worst mixture of its sources.
 
-    Let source k have m_k rows, drawn independently from D_k, let lambda be a mixture of the sources, and f = sum_t
-    alpha_t Q(k_t | x) h_t(x) with abs(alpha_t) scaled to sum to 1, h_t a tree with n_t questions. With probability at
+    Let source k have m_k rows, drawn independently from D_k, and let lambda be a mixture of the sources. Let f = sum_t
+    alpha_t Q(k_t | x) h_t(x) with abs(alpha_t) scaled to sum to 1, and h_t a tree with n_t splits. With probability at
     least 1 - delta every such f has, for a fixed rho and a Q that was fixed before the rows were drawn,
 
         R_lambda(f) <= sum_k lambda_k mean over source k of min(1, max(0, 1 - margin/rho))
                        + kappa/rho (sum_t abs(alpha_t) s(n_t) + tau^2 / s(1)) + tau sqrt(log(1/delta) / 2)
 
-    with tau^2 = sum_k lambda_k^2 / m_k and s(n)^2 = 2 tau^2 log(p n (n + 1) C_n (2 d M)^n a^n (a - 1)): p sources,
-    d columns, M rows, C_n the Catalan numbers; kappa = 2 and a = 2 answers of a leaf with two classes, kappa = 4 and
-    a = c + 1 with c (docs/theory.md, section 16, with the proof). It is computed for every corner of
-    ``model.mixtures``, by default for each source; the largest holds for every mixture, since an error is linear in
+    with tau^2 = sum_k lambda_k^2 / m_k and s(n)^2 = 2 tau^2 log(p n (n + 1) C_n (2 d M)^n a^n (a - 1)). There are p
+    sources, d columns, M rows; C_n are the Catalan numbers. With two classes kappa = 2 and leaves have a = 2 values;
+    with c, kappa = 4 and a = c + 1 (docs/theory.md, section 16, with the proof). The bound is computed for every corner
+    of ``model.mixtures``, by default for each source. The largest holds for every mixture: an error is linear in
     lambda.
 
     What it does not cover: **a Q that saw these rows**, which the theorem would have to pay for as for any other part
     of the model. Such models are refused. Fit Q on other rows, which need no labels, and pass it in ready:
     ``MultiSourceBoostClassifier(domain_classifier=FrozenEstimator(fitted))``. Whether a frozen Q has seen the rows
-    cannot be checked here. Columns must not have been chosen by looking at the rows; penalties, rounds, depths and row
-    weights only lead to another f of the same trees, and are free.
+    cannot be checked here. Columns must not have been chosen from the rows. Penalties, rounds, depths and row weights
+    only lead to another f of the same trees, and are free.
 
     Parameters
     ----------
@@ -173,9 +158,12 @@ def sources_bound(
         Its ``total`` can be above 1; then ``vacuous`` is true.
     """
     delta = probability("delta", delta, "that the bound fails")
-    grid = RHO_GRID if rho is None else (_margin(rho),)
+    grid = margins_to_try(rho)
     names = _check_model(model)
-    margins, trees = _margins_and_trees(model, X, read_labels(y, "y"))
+    labels = known_labels(read_labels(y, "y"), model.classes_, "y")
+    alpha = np.abs(np.asarray(model.ensemble_.weights, dtype=np.float64))
+    n_splits = [_splits(hypothesis) for hypothesis in model.ensemble_.hypotheses]
+    margins = leads_of(np.asarray(model.decision_function(X), dtype=np.float64), labels) / (float(alpha.sum()) or 1.0)
     ids = _source_of_each(sources, len(margins), names)
     sizes = np.bincount(ids, minlength=len(names)).astype(np.float64)
     if not sizes.all():
@@ -183,7 +171,7 @@ def sources_bound(
         raise ValueError(f"No row is of the source {lacking!r}; the bound needs rows of each source of the model.")
     vertices = vertices_of(read_mixtures(model.mixtures), names)
     mixtures = np.eye(len(names)) if vertices is None else vertices
-    share = delta / (len(grid) * len(mixtures))
+    delta_of_each = delta / (len(grid) * len(mixtures))
     d, n_classes = int(model.n_features_in_), len(model.classes_)
     parts = []
     for mixture in mixtures:
@@ -195,8 +183,8 @@ def sources_bound(
                     MixtureBound(
                         name=_named(mixture, names),
                         margin_loss=float(row_weights @ np.clip(1.0 - margins / value, 0.0, 1.0)),
-                        complexity_term=prices.complexity_term(*trees, value),
-                        confidence_term=prices.tau * math.sqrt(math.log(1.0 / share) / 2.0),
+                        complexity_term=prices.complexity_term(alpha, n_splits, value),
+                        confidence_term=prices.tau * math.sqrt(math.log(1.0 / delta_of_each) / 2.0),
                         rho=value,
                         n_rows=int(prices.n_rows),
                     )
@@ -209,7 +197,7 @@ def sources_bound(
 
 
 class TreePrices:
-    """What trees cost under one mixture of the sources: tau and s(n) of docs/theory.md, (34).
+    """Prices of trees under one mixture of the sources: tau and s(n) of docs/theory.md, (34).
 
     `sizes` are the numbers of rows of the sources, `d` that of columns.
     """
@@ -219,11 +207,11 @@ class TreePrices:
         self.n_rows = float(sizes[mixture > 0.0].sum())
         self.d = d
         self.n_sources = n_sources
-        self.answers, self.kappa = (2, 2.0) if n_classes == 2 else (n_classes + 1, 4.0)
+        self.n_values, self.kappa = (2, 2.0) if n_classes == 2 else (n_classes + 1, 4.0)
 
     def of(self, n: int) -> float:
-        """s(n): what a tree with n questions costs."""
-        trees = log_labelings(n, self.n_rows, 2.0 * self.d, math.log(self.answers))  # missing values: either side
+        """s(n), the price of a tree with n splits."""
+        trees = log_labelings(n, self.n_rows, 2.0 * self.d, math.log(self.n_values))  # missing values: either side
         return self.tau * math.sqrt(2.0 * (math.log(self.n_sources * n * (n + 1)) + trees))
 
     def complexity_term(self, alpha: FloatArray, n_splits: list[int], rho: float) -> float:
@@ -236,7 +224,7 @@ class TreePrices:
 
 
 def _check_model(model: Any) -> npt.NDArray[Any]:
-    """Return the names of the sources, or say why there is no bound for this model."""
+    """Names of the sources; an error says why there is no bound for this model."""
     if not isinstance(model, MultiSourceBoostClassifier):
         raise TypeError(f"Expected a fitted MultiSourceBoostClassifier, got {model!r}. Others have guarantees.bound.")
     check_is_fitted(model)
@@ -260,28 +248,8 @@ def _check_model(model: Any) -> npt.NDArray[Any]:
     return np.asarray(model.source_names_)
 
 
-def _margins_and_trees(model: Any, X: Any, labels: npt.NDArray[Any]) -> tuple[FloatArray, tuple[FloatArray, list[int]]]:
-    """Return the normalised margin of each row; and of each tree abs(alpha) and its number of questions."""
-    ensemble = model.ensemble_
-    alpha = np.abs(np.asarray(ensemble.weights, dtype=np.float64))
-    n_splits = [_questions(hypothesis) for hypothesis in ensemble.hypotheses]
-    right = known_labels(labels, model.classes_, "y")
-    scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    if len(scores) != len(right):
-        raise ValueError(f"X has {len(scores)} rows and y has {len(right)} labels; pass one label per row.")
-    if scores.ndim == 1:
-        leads = np.where(right == 1, scores, -scores)
-    else:
-        rows = np.arange(len(right))
-        own = scores[rows, right].copy()
-        scores[rows, right] = -np.inf
-        leads = own - scores.max(axis=1)
-    total = float(alpha.sum())
-    return leads / total if total > 0.0 else np.zeros(len(leads)), (alpha, n_splits)
-
-
-def _questions(hypothesis: Any) -> int:
-    """Return the number of questions of a tree, at least 1: a tree without one is one that asks in vain."""
+def _splits(hypothesis: Any) -> int:
+    """Number of splits of a tree, at least 1."""
     base = hypothesis.base if isinstance(hypothesis, SourcedHypothesis) else hypothesis
     if not isinstance(base, Tree) or base.vectors is not None:
         raise TypeError(
@@ -297,26 +265,16 @@ def _questions(hypothesis: Any) -> int:
 
 
 def _source_of_each(sources: ArrayLike, n_rows: int, names: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
-    found = read_sources(sources, n_rows)
-    strangers = set(found.tolist()) - set(names.tolist())
+    given = read_sources(sources, n_rows)
+    strangers = set(given.tolist()) - set(names.tolist())
     if strangers:
         raise ValueError(
             f"sources names the source {min(strangers, key=repr)!r}, which the model does not know; it was fitted to "
             f"{', '.join(map(repr, names.tolist()[:10]))}{', ...' if len(names) > 10 else ''}."
         )
-    return ids_among(found, names, "sources")
-
-
-def _margin(rho: Any) -> float:
-    try:
-        number = float(rho)
-    except (TypeError, ValueError):
-        raise TypeError(f"rho must be a number, got {rho!r}.") from None
-    if not 0.0 < number <= 1.0:
-        raise ValueError(f"rho is a normalised margin in (0, 1], got {number:g}; None chooses the best one.")
-    return number
+    return ids_among(given, names, "sources")
 
 
 def _named(mixture: FloatArray, names: npt.NDArray[Any]) -> str:
-    parts = [(float(share), str(name)) for share, name in zip(mixture, names.tolist(), strict=True) if share > 0.0]
-    return parts[0][1] if len(parts) == 1 else " + ".join(f"{share:.3g} {name}" for share, name in parts)
+    parts = [(float(weight), str(name)) for weight, name in zip(mixture, names.tolist(), strict=True) if weight > 0.0]
+    return parts[0][1] if len(parts) == 1 else " + ".join(f"{weight:.3g} {name}" for weight, name in parts)

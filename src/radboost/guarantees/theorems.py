@@ -25,13 +25,13 @@ EXPONENTS = np.linspace(0.25, 30.0, 240)
 
 @dataclass(frozen=True)
 class Statement:
-    """All but the first of the terms."""
+    """Terms of a bound, all but the first."""
 
     factor: float  # of the complexity: 2 / rho, or 2 / (rho - 2 s)
     complexity: float
     drawing: float  # c exp(-n s^2 / 2)
     chance: float
-    n_draws: int  # 0 where nothing is drawn; the first term is then the mean of a ramp, not a share of the rows
+    n_draws: int  # 0 where nothing is drawn; the first term is then the mean of a ramp, not a fraction of the rows
 
     @property
     def price(self) -> float:
@@ -39,7 +39,7 @@ class Statement:
 
 
 def one_class(prices: Prices, rho: float, delta: float, m: float) -> Statement | None:
-    """Every f in the hull of one of the sets: 2/rho kappa + sqrt(log(1/(delta share))/2m). (7b), (7c)."""
+    """Every f in the hull of one of the sets: 2/rho kappa + sqrt(log(1/delta')/2m). (7b), (7c)."""
     if prices.one_class is None:
         return None
     chance = deviation(math.log(1.0 / delta) + prices.class_choices, m, from_sample=prices.from_sample)
@@ -57,22 +57,22 @@ def by_size(prices: Prices, rho: float, delta: float, m: float) -> Statement | N
 def several_families(prices: Prices, rho: float, delta: float, m: float, n_classes: int) -> Statement:
     """Every f in the hull of the union of p families, at the price of the mean complexity. (7f).
 
-    Each of the fixed s has its share of delta. n is the best for s, p, m and delta, none of which are chosen by the
+    Each of the fixed s has an equal part of delta. n is the best for s, p, m and delta, none of which are chosen by the
     sample.
     """
-    found = []
-    for share in STRAYS:
-        s = share * rho
+    statements = []
+    for ratio in STRAYS:
+        s = ratio * rho
         draws = np.ceil(2.0 * EXPONENTS / s**2)
         log_choices = math.log(len(STRAYS) / delta) + prices.family_choices + log_multisets(prices.n_families, draws)
         drawing = n_classes * np.exp(-draws * s**2 / 2.0)
         chance = deviation(log_choices, m, from_sample=prices.from_sample)
         best = int(np.argmin(drawing + chance))
         factor = 2.0 / (rho - 2.0 * s)
-        found.append(
+        statements.append(
             Statement(factor, prices.mean, float(drawing[best]), float(chance[best]), int(min(draws[best], 2**62)))
         )
-    return min(found, key=lambda one: one.price)
+    return min(statements, key=lambda one: one.price)
 
 
 def deviation(log_inverse: float | np.ndarray, m: float, *, from_sample: bool) -> np.ndarray:

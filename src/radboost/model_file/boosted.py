@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from radboost.calibration import Calibration
+from radboost.model_file.checks import read_integer, require
 from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
-from radboost.model_file.errors import ModelFileError
 from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
 _COUNTS = ("n_iter_", "n_skipped_rounds_")
@@ -39,73 +39,65 @@ def describe(estimator: Any) -> Content:
 
 
 def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    """Puts into an unfitted model what a file says."""
+    """Put the content of a file into an unfitted model."""
     has_classes = is_classifier(model)
     if has_classes:
         model.classes_ = decode_labels(header["classes"])
-    elif header["classes"] is not None:
-        raise ModelFileError("a regressor has no class labels.")
+    else:
+        require(header["classes"] is None, "a regressor has no class labels")
     model._take_parameters_of_fit()
     model._take_arrays_of_fit(section(FIT, arrays))
     if model._stores_objective:
         model._take_objective(header["objective"])
+    require(isinstance(header["counts"], dict), "its counts are not a dict")
     for key in _COUNTS:
-        count = header["counts"][key]
-        if type(count) is not int or count < 0:
-            raise ModelFileError(f"{key} must be a whole number, got {str(count)[:40]}.")
-        setattr(model, key, count)
-    if not isinstance(header["stop_reason"], str):
-        raise ModelFileError("the stop reason must be a text.")
+        setattr(model, key, read_integer(header["counts"], key, 0))
+    require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
     model.stop_reason_ = header["stop_reason"]
     if "chosen" in header:
         model.chosen_ = _read_chosen(header["chosen"], model._chosen, model._chosen_words)
     if "calibration" in header:
         model.calibration_ = _read_calibration(header["calibration"], len(model.classes_) if has_classes else 0)
-    if not isinstance(header["ensemble"], dict):
-        raise ModelFileError("the description of the ensemble must be a dict.")
+    require(isinstance(header["ensemble"], dict), "the description of the ensemble must be a dict")
     model.ensemble_ = model._type_of_ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
     model._name_classes()
     n_classes, n_outputs = len(model.classes_) if has_classes else 0, model.ensemble_.n_outputs
     targets = not has_classes and model._learns_several_targets
-    if n_outputs != (n_classes if n_classes > 2 else 1) and not targets:
-        raise ModelFileError(
-            f"it has {n_classes} class labels and {n_outputs} scores per row; two classes share one score, as in "
-            "regression, and each of more has its own."
-        )
-    if n_classes == 1 and model.ensemble_.hypotheses:
-        raise ModelFileError("it has 1 class label, and hypotheses that tell classes apart.")
+    require(
+        targets or n_outputs == (n_classes if n_classes > 2 else 1),
+        f"it has {n_classes} class labels and {n_outputs} scores per row; two classes have one score, as in "
+        "regression, and each of more has its own",
+    )
+    pointless = n_classes == 1 and model.ensemble_.hypotheses
+    require(not pointless, "it has 1 class label, and hypotheses that tell classes apart")
     model.history_ = read_history(arrays)
-    # Every round left a line in the history, so the number of rounds is bounded by the size of the file.
-    lengths = {len(column) for column in model.history_.values()}
+    # Every round has an entry in the history, so the number of rounds is bounded by the size of the file.
+    lengths, n_rounds = {len(column) for column in model.history_.values()}, model.ensemble_.n_rounds
     # With early stopping the history goes on after the rounds that the model has kept.
-    if len(lengths) != 1 or min(lengths) < model.ensemble_.n_rounds or model.n_iter_ != model.ensemble_.n_rounds:
-        raise ModelFileError("the history does not fit the number of rounds.")
+    fits = len(lengths) == 1 and min(lengths) >= n_rounds and model.n_iter_ == n_rounds
+    require(fits, "the history does not fit the number of rounds")
     model.n_features_in_ = model.ensemble_.n_features
-    if model.n_features_in_ >= 2**31:
-        raise ModelFileError("a model has fewer than 2^31 columns.")
+    require(model.n_features_in_ < 2**31, "a model has fewer than 2^31 columns")
     if model.ensemble_.feature_names is not None:
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
 
 
-def _read_chosen(found: Any, names: Sequence[str], words: Sequence[str]) -> dict[str, float | int | str]:
-    if not isinstance(found, dict) or set(found) != set(names):
-        raise ModelFileError(f"what was chosen for the fit must be {', '.join(names) or 'nothing'}.")
-    for name, value in found.items():
-        if type(value) not in ((str,) if name in words else (int, float)):
-            kind = "a word" if name in words else "a number"
-            raise ModelFileError(f"{name}, which was chosen for the fit, must be {kind}, got {str(value)[:40]!r}.")
-    return found
+def _read_chosen(chosen: Any, names: Sequence[str], words: Sequence[str]) -> dict[str, float | int | str]:
+    complete = isinstance(chosen, dict) and set(chosen) == set(names)
+    require(complete, f"what was chosen for the fit must be {', '.join(names) or 'nothing'}")
+    for name, value in chosen.items():
+        types, kind = ((str,), "a word") if name in words else ((int, float), "a number")
+        require(type(value) in types, f"{name}, which was chosen for the fit, must be {kind}, got {str(value)[:40]!r}")
+    return dict(chosen)
 
 
-def _read_calibration(found: Any, n_classes: int) -> Calibration:
+def _read_calibration(given: Any, n_classes: int) -> Calibration:
     names = [field.name for field in fields(Calibration)]
-    numbers = isinstance(found, dict) and all(type(value) is float for value in found.values())
-    if not numbers or set(found) != set(names):
-        raise ModelFileError(f"a calibration must have the numbers {', '.join(names)}.")
-    if not 0.0 < found["temperature"] < math.inf or not 0.0 <= found["doubt"] <= 1.0:
-        raise ModelFileError("the temperature of a calibration must be positive, and its doubt lie between 0 and 1.")
-    if not 0.0 <= found["power"] < math.inf or not 0.0 < found["ground"] < math.inf:
-        raise ModelFileError("the power of a calibration must be 0 or more, and its ground positive.")
-    if found["power"] > 0.0 and n_classes < 3:
-        raise ModelFileError("a calibration has a power with three classes or more.")
-    return Calibration(**found)
+    numbers = isinstance(given, dict) and all(type(value) is float for value in given.values())
+    require(numbers and set(given) == set(names), f"a calibration must have the numbers {', '.join(names)}")
+    allowed = 0.0 < given["temperature"] < math.inf and 0.0 <= given["doubt"] <= 1.0
+    require(allowed, "the temperature of a calibration must be positive, and its doubt lie between 0 and 1")
+    allowed = 0.0 <= given["power"] < math.inf and 0.0 < given["ground"] < math.inf
+    require(allowed, "the power of a calibration must be 0 or more, and its ground positive")
+    require(given["power"] == 0.0 or n_classes >= 3, "a calibration has a power with three classes or more")
+    return Calibration(**given)

@@ -12,23 +12,23 @@ import hashlib
 import json
 import math
 import os
-import re
 import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radboost.model_file.checks import require
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.replacing import replacing
 
 FORMAT_VERSION = 1
-"""The format that this version writes; it reads this one and every older one."""
+"""The format that this version reads and writes."""
 
-# As in PNG: a byte above 127 and both kinds of line end, so that a copy made in text mode is noticed at once.
+# As in PNG: a byte above 127 and both line ends, so that a copy made in text mode is noticed at once.
 MAGIC = b"\x89RADB\r\n\x1a"
 _PREAMBLE = struct.Struct("<8sIIQ")  # magic, format version, bytes of header, bytes of the whole file
 _ALIGNMENT = 64
@@ -87,24 +87,13 @@ def read(path: PathLike) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     anything but a whole, unaltered file of a known format.
     """
     where = Path(os.fspath(path))
-    # Looked at before opening: opening a named pipe would wait for a writer for ever.
+    # Before opening: opening a named pipe would wait for a writer for ever.
     if not stat.S_ISREG(where.stat().st_mode):
         raise ModelFileError(f"{where} is not a regular file; a RadBoost model is one file.")
-    with where.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        head = file.read(_PREAMBLE.size)
-        header_length = _check_preamble(where, head, size)
-        buffer = np.empty(size, dtype=np.uint8)
-        file.seek(0)
-        filled = file.readinto(buffer.data)
-    if filled != size:
-        _damaged(where, f"it changed while it was being read ({filled} of {size} bytes)")
-    sealed = size - _CHECKSUM_BYTES
-    if hashlib.sha256(buffer[:sealed].data).digest() != buffer[sealed:].tobytes():
-        _damaged(where, "its checksum does not match: it was altered or damaged after it was saved")
-    document = _parse_header(where, buffer[_PREAMBLE.size : _PREAMBLE.size + header_length].tobytes())
-    arrays = _view_arrays(where, document["arrays"], buffer, _PREAMBLE.size + header_length, sealed)
-    return document["content"], arrays
+    try:
+        return _read(where)
+    except ValueError as error:
+        raise ModelFileError(f"{where} is not a usable RadBoost model file: {error}.") from error
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -134,15 +123,8 @@ def _assemble(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> tupl
         padding = -end % _ALIGNMENT
         body += [bytes(padding), array.reshape(-1).view(np.uint8).data]
         offset = end + padding
-        table.append(
-            {
-                "name": name,
-                "dtype": array.dtype.str,
-                "shape": list(array.shape),
-                "offset": offset,
-                "nbytes": array.nbytes,
-            }
-        )
+        shape = list(array.shape)
+        table.append({"name": name, "dtype": array.dtype.str, "shape": shape, "offset": offset, "nbytes": array.nbytes})
         end = offset + array.nbytes
     text = canonical_json({"arrays": table, "content": dict(header)})
     # Spaces are white space to JSON; with them the arrays start at a multiple of 64 bytes.
@@ -158,176 +140,143 @@ def _assemble(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> tupl
 
 def canonical_json(document: dict[str, Any]) -> bytes:
     """Return the one spelling of ``document``: keys sorted, no spaces, ASCII only, finite numbers."""
-    _refuse_other_keys(document)
     try:
+        _check_nesting(document)
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise ModelFileError(f"The header cannot be written as JSON: {error}.") from error
-    raw = text.encode("ascii")
-    if _nesting(raw) > MAX_NESTING:
-        raise ModelFileError(f"The header is nested more than {MAX_NESTING} levels deep.")
-    return raw
+    return text.encode("ascii")
 
 
-def _refuse_other_keys(value: Any, depth: int = 0) -> None:
-    """json.dumps turns the key 1 into "1" without a word; what is read back must be what was written."""
-    if depth > MAX_NESTING:
-        raise ModelFileError(f"The header is nested more than {MAX_NESTING} levels deep.")
+def _check_nesting(value: Any, level: int = 0) -> None:
+    """Refuse deep nesting, and keys that are no strings: json.dumps turns the key 1 into "1"."""
     if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise ModelFileError(f"The keys of a header must be strings, got {key!r}.")
-            _refuse_other_keys(item, depth + 1)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _refuse_other_keys(item, depth + 1)
+        wrong = [key for key in value if not isinstance(key, str)]
+        require(not wrong, f"the keys of a header must be strings, got {wrong[:1]}")
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return
+    require(level < MAX_NESTING, f"the header is nested more than {MAX_NESTING} levels deep")
+    for item in value:
+        _check_nesting(item, level + 1)
 
 
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def _damaged(path: Path, reason: str) -> NoReturn:
-    raise ModelFileError(f"{path} is not a usable RadBoost model file: {reason}.")
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Header and arrays of a regular file; a ValueError says what is wrong with it."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = _PREAMBLE.size + _check_preamble(file.read(_PREAMBLE.size), size)
+        buffer = np.empty(size, dtype=np.uint8)
+        file.seek(0)
+        filled = file.readinto(buffer.data)
+    require(filled == size, f"it changed while it was being read ({filled} of {size} bytes)")
+    sealed = size - _CHECKSUM_BYTES
+    intact = hashlib.sha256(buffer[:sealed].data).digest() == buffer[sealed:].tobytes()
+    require(intact, "its checksum does not match: it was altered or damaged after it was saved")
+    document = _parse_header(buffer[_PREAMBLE.size : start].tobytes())
+    return document["content"], _view_arrays(document["arrays"], buffer, start, sealed)
 
 
-def _check_preamble(path: Path, head: bytes, size: int) -> int:
-    """Check magic, version and the stated sizes against the real one; return the length of the header."""
-    if not head.startswith(MAGIC):
-        if head and MAGIC.startswith(head):
-            _damaged(path, f"it is truncated ({size} bytes)")
-        if head.startswith(b"\x80"):
-            _damaged(path, "it looks like a pickle, which could run any code; use model.save(path)")
-        _damaged(path, "it is empty" if size == 0 else "it does not start with the RadBoost signature")
-    if len(head) < _PREAMBLE.size:
-        _damaged(path, f"it is truncated ({size} bytes)")
+def _check_preamble(head: bytes, size: int) -> int:
+    """Length of the header, from the first bytes of a file of this size."""
+    require(size > 0, "it is empty")
+    require(not head.startswith(b"\x80"), "it looks like a pickle, which could run any code; use model.save(path)")
+    require(head.startswith(MAGIC) or MAGIC.startswith(head), "it does not start with the RadBoost signature")
+    require(len(head) == _PREAMBLE.size, f"it is truncated ({size} bytes)")
     _, version, header_length, stated_size = _PREAMBLE.unpack(head)
-    if version > FORMAT_VERSION:
-        _damaged(
-            path,
-            f"it has format version {version}, and this version of RadBoost reads up to format "
-            f"{FORMAT_VERSION}; upgrade radboost to open it",
-        )
-    if version < 1:
-        _damaged(path, f"its format version is {version}, and the first is 1")
-    if size < stated_size:
-        _damaged(path, f"it is truncated ({size} of {stated_size} bytes)")
-    if size > stated_size:
-        _damaged(path, f"{size - stated_size} bytes follow its end")
-    if size < _SMALLEST_FILE:
-        _damaged(path, f"its {size} bytes are fewer than the smallest model file has ({_SMALLEST_FILE})")
-    if header_length > min(size - _PREAMBLE.size - _CHECKSUM_BYTES, MAX_HEADER_BYTES):
-        _damaged(path, f"its header claims {header_length:,} bytes, more than the file or the format allows")
+    require(
+        version <= FORMAT_VERSION,
+        f"it has format version {version}, and this version of RadBoost reads up to format {FORMAT_VERSION}; upgrade "
+        "radboost to open it",
+    )
+    require(version >= 1, f"its format version is {version}, and the first is 1")
+    require(size >= stated_size, f"it is truncated ({size} of {stated_size} bytes)")
+    require(size <= stated_size, f"{size - stated_size} bytes follow its end")
+    fewest = f"its {size} bytes are fewer than the smallest model file has ({_SMALLEST_FILE})"
+    require(size >= _SMALLEST_FILE, fewest)
+    most = min(size - _PREAMBLE.size - _CHECKSUM_BYTES, MAX_HEADER_BYTES)
+    require(
+        header_length <= most, f"its header claims {header_length:,} bytes, more than the file or the format allows"
+    )
     return int(header_length)
 
 
-def _parse_header(path: Path, raw: bytes) -> dict[str, Any]:
+def _parse_header(raw: bytes) -> dict[str, Any]:
     """Parse the JSON header; only ``{"arrays": [...], "content": {...}}`` with finite numbers passes."""
-    if _nesting(raw) > MAX_NESTING:
-        _damaged(path, f"its header is nested more than {MAX_NESTING} levels deep")
+    require(raw.isascii(), "its header is not plain ASCII")
     try:
-        document = json.loads(
-            raw.decode("ascii"),
-            object_pairs_hook=_unique_keys,
-            parse_float=_finite,
-            parse_constant=_finite,
-        )
-    except UnicodeDecodeError:
-        _damaged(path, "its header is not plain ASCII")
-    except (ValueError, RecursionError) as error:
-        _damaged(path, f"its header is not valid JSON ({error})")
-    if not isinstance(document, dict) or set(document) != {"arrays", "content"}:
-        _damaged(path, "its header must have the two entries 'arrays' and 'content'")
-    if not isinstance(document["arrays"], list):
-        _damaged(path, "its table of arrays is not a list")
-    if not isinstance(document["content"], dict):
-        _damaged(path, "the content of its header is not a dict")
-    return document
-
-
-_STRING_OR_BRACKET = re.compile(rb'"[^"]*"?|[\[{\]}]')
-
-
-def _nesting(raw: bytes) -> int:
-    """Return how deeply brackets nest in JSON text, without recursion (json.loads recurses)."""
-    # A pattern that knows escapes remembers each of them, to try again, which takes 60 bytes and more. Outside of
-    # strings a backslash is where json.loads gives up, so that it does not matter what is counted behind it.
-    plain = raw.replace(rb"\\", b"").replace(rb"\"", b"")
-    depth = deepest = 0
-    for found in _STRING_OR_BRACKET.finditer(plain):
-        character = plain[found.start()]
-        if character in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in b"]}":
-            depth -= 1
-    return deepest
+        document = json.loads(raw, object_pairs_hook=_unique_keys, parse_float=_finite, parse_constant=_finite)
+    except RecursionError:
+        raise ValueError(f"the header is nested more than {MAX_NESTING} levels deep") from None
+    except ValueError as error:
+        raise ValueError(f"its header is not valid JSON ({error})") from error
+    _check_nesting(document)
+    complete = isinstance(document, dict) and set(document) == {"arrays", "content"}
+    require(complete, "its header must have the two entries 'arrays' and 'content'")
+    require(isinstance(document["arrays"], list), "its table of arrays is not a list")
+    require(isinstance(document["content"], dict), "the content of its header is not a dict")
+    return dict(document)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError("a key occurs twice")
+    require(len(result) == len(pairs), "a key occurs twice")
     return result
 
 
 def _finite(text: str) -> float:
     value = float(text)  # "1e999" is valid JSON and becomes infinity
-    if not math.isfinite(value):
-        raise ValueError(f"{text[:20]} is not a finite number")
+    require(math.isfinite(value), f"{text[:20]} is not a finite number")
     return value
 
 
-def _view_arrays(path: Path, table: list[Any], buffer: NDArray[np.uint8], start: int, end: int) -> dict[str, AnyArray]:
+def _view_arrays(table: list[Any], buffer: NDArray[np.uint8], start: int, end: int) -> dict[str, AnyArray]:
     """Return the arrays of ``table`` as views of ``buffer[start:end]``, every number of the table checked."""
-    if start % _ALIGNMENT:
-        _damaged(path, f"its data starts at byte {start}, which is not a multiple of {_ALIGNMENT}")
+    require(start % _ALIGNMENT == 0, f"its data starts at byte {start}, which is not a multiple of {_ALIGNMENT}")
     arrays: dict[str, AnyArray] = {}
     position = start
     for row in table:
-        name, dtype, shape, offset, nbytes = _check_row(path, row, len(buffer))
-        if name in arrays:
-            _damaged(path, f"array {name!r} occurs twice")
+        complete = isinstance(row, dict) and set(row) == {"name", "dtype", "shape", "offset", "nbytes"}
+        require(complete, "a row of its table of arrays must have name, dtype, shape, offset and nbytes")
+        name, shape, offset, nbytes = row["name"], row["shape"], row["offset"], row["nbytes"]
+        dtype = check_array(name, row["dtype"], shape)
+        for key in ("offset", "nbytes"):
+            # type() and not isinstance(): True is an int to Python.
+            inside = type(row[key]) is int and 0 <= row[key] <= len(buffer)
+            require(inside, f"the {key} of array {name!r} must be an integer between 0 and the size of the file")
+        fits = math.prod(shape) * dtype.itemsize == nbytes
+        require(fits, f"the shape of array {name!r} does not fit its {nbytes:,} bytes")
+        require(name not in arrays, f"array {name!r} occurs twice")
         begin = position + -position % _ALIGNMENT
-        if offset != begin - start:
-            _damaged(
-                path,
-                f"array {name!r} starts at byte {offset} of the data and belongs at {begin - start} "
-                "(arrays may not overlap or leave gaps)",
-            )
-        if nbytes > end - begin:
-            _damaged(path, f"array {name!r} claims {nbytes:,} bytes, {max(end - begin, 0):,} are left")
-        if buffer[position:begin].any():
-            _damaged(path, f"the padding before array {name!r} is not zero")
+        require(
+            offset == begin - start,
+            f"array {name!r} starts at byte {offset} of the data and belongs at {begin - start} (arrays may not "
+            "overlap or leave gaps)",
+        )
+        left = max(end - begin, 0)
+        require(nbytes <= left, f"array {name!r} claims {nbytes:,} bytes, {left:,} are left")
+        require(not buffer[position:begin].any(), f"the padding before array {name!r} is not zero")
         position = begin + nbytes
         content = buffer[begin:position]
-        if dtype.kind == "b" and content.size and content.max() > 1:
-            _damaged(path, f"array {name!r} holds booleans that are neither 0 nor 1")
+        as_booleans = dtype.kind != "b" or not content.size or content.max() <= 1
+        require(as_booleans, f"array {name!r} holds booleans that are neither 0 nor 1")
         content.flags.writeable = False
         arrays[name] = content.view(dtype).reshape(shape)
-    if position != end:
-        _damaged(path, f"{end - position} bytes belong to no array")
+    require(position == end, f"{end - position} bytes belong to no array")
     return arrays
 
 
-def _check_row(path: Path, row: Any, file_size: int) -> tuple[str, np.dtype[Any], tuple[int, ...], int, int]:
-    """Check one row of the table of arrays for itself: types, ranges and shape x element size = bytes."""
-    if not isinstance(row, dict) or set(row) != {"name", "dtype", "shape", "offset", "nbytes"}:
-        _damaged(path, "a row of its table of arrays must have name, dtype, shape, offset and nbytes")
-    name, code, shape = row["name"], row["dtype"], row["shape"]
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH:
-        _damaged(path, f"the name of an array must be a string of 1 to {MAX_NAME_LENGTH} characters")
-    if not isinstance(code, str) or code not in DTYPES:
-        _damaged(path, f"array {name!r} has the unknown type {str(code)[:40]!r}")
-    # type() and not isinstance(): True is an int to Python.
-    if not isinstance(shape, list) or len(shape) > MAX_DIMENSIONS or any(type(n) is not int for n in shape):
-        _damaged(path, f"the shape of array {name!r} must be a list of at most {MAX_DIMENSIONS} integers")
-    dtype = DTYPES[code]
+def check_array(name: Any, code: Any, shape: Any) -> np.dtype[Any]:
+    """Data type of an array whose name, code of a type and shape come from a file; ValueError if one is impossible."""
+    named = isinstance(name, str) and 0 < len(name) <= MAX_NAME_LENGTH
+    require(named, f"the name of an array must be a string of 1 to {MAX_NAME_LENGTH} characters")
+    require(isinstance(code, str) and code in DTYPES, f"array {name!r} has the unknown type {str(code)[:40]!r}")
+    integers = isinstance(shape, list) and len(shape) <= MAX_DIMENSIONS and all(type(n) is int for n in shape)
+    require(integers, f"the shape of array {name!r} must be a list of at most {MAX_DIMENSIONS} integers")
     # Beside a 0 the other lengths cost nothing, but NumPy still multiplies them.
-    if any(n < 0 for n in shape) or math.prod(max(n, 1) for n in shape) * dtype.itemsize > 2**62:
-        _damaged(path, f"the shape of array {name!r} is negative or too large")
-    for key in ("offset", "nbytes"):
-        if type(row[key]) is not int or not 0 <= row[key] <= file_size:
-            _damaged(path, f"the {key} of array {name!r} must be an integer between 0 and the size of the file")
-    if math.prod(shape) * dtype.itemsize != row["nbytes"]:
-        _damaged(path, f"the shape of array {name!r} does not fit its {row['nbytes']:,} bytes")
-    return name, dtype, tuple(shape), row["offset"], row["nbytes"]
+    possible = min(shape, default=0) >= 0 and math.prod(max(n, 1) for n in shape) * DTYPES[code].itemsize <= 2**62
+    require(possible, f"the shape of array {name!r} is negative or too large")
+    return DTYPES[code]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from radboost.model_file.checks import require
 from radboost.model_file.errors import ModelFileError
 
 _TAG = "$type"
@@ -18,14 +19,14 @@ _LARGEST_TEXT_ARRAY = 2**29  # bytes
 
 
 class MissingPartError(ModelFileError, AttributeError):
-    """Something needs an object of the user's that the model file did not keep.
+    """Use of an object of the user's that the model file did not keep.
 
     Also an ``AttributeError``, so that ``hasattr`` on the stand-in is an ordinary no.
     """
 
 
 class NotStored:
-    """Stands where a saved model had an object of the user's, which a model file does not keep.
+    """Placeholder for an object of the user's, which a model file does not keep.
 
     Using it in any way is an error that says how to supply the object again.
     """
@@ -52,7 +53,7 @@ class NotStored:
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise MissingPartError(self.message())
 
-    # A loss is recognised by its two methods, so these must exist for the message above to be seen.
+    # A loss is recognized by its two methods, so these must exist for the message above to be seen.
     value = derivative = __call__
 
     def message(self) -> str:
@@ -90,9 +91,7 @@ def encode(value: Any, parameter: str, known: Mapping[str, type]) -> Any:
             if field.init
         }
         return {_TAG: name, "fields": fields}
-    if isinstance(value, NotStored):
-        return {_TAG: "not stored", "repr": value.description}
-    return {_TAG: "not stored", "repr": _short_repr(value)}
+    return {_TAG: "not stored", "repr": value.description if isinstance(value, NotStored) else _short_repr(value)}
 
 
 def decode(data: Any, parameter: str, known: Mapping[str, type]) -> Any:
@@ -134,10 +133,10 @@ def is_stored(value: Any) -> bool:
 
 
 def _pairs(items: Any) -> list[tuple[Any, Any]]:
-    """The items of a dict, whose keys are text, numbers or booleans."""
+    """Items of a dict, whose keys are text, numbers or booleans."""
     for item in items:
-        if not isinstance(item, list) or len(item) != 2 or not isinstance(item[0], str | int | float | bool):
-            raise ValueError("an item of a dict must be a key and a value")
+        pair = isinstance(item, list) and len(item) == 2 and isinstance(item[0], str | int | float | bool)
+        require(pair, "an item of a dict must be a key and a value")
     return [(key, value) for key, value in items]
 
 
@@ -158,40 +157,38 @@ def encode_labels(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def decode_labels(data: Any) -> NDArray[Any]:
-    """Undo :func:`encode_labels`."""
-    if not isinstance(data, dict) or set(data) != {"dtype", "values"}:
-        raise ModelFileError("The class labels must have a dtype and values.")
+    """Undo :func:`encode_labels`; ValueError for data that it does not make."""
+    complete = isinstance(data, dict) and set(data) == {"dtype", "values"}
+    require(complete, "the class labels must have a dtype and values")
     dtype, values = data["dtype"], data["values"]
     allowed: tuple[type, ...] = (bool, int, float, str)
     if dtype == "str":
         allowed = (str,)
     elif isinstance(dtype, str) and dtype in _LABEL_DTYPES:
         allowed = {"b": (bool,), "f": (float, int)}.get(dtype[0], (int,))
-    elif dtype != "object":
-        raise ModelFileError(f"The class labels have the unknown type {str(dtype)[:40]!r}.")
-    if not isinstance(values, list) or not values or any(type(v) not in allowed for v in values):
-        raise ModelFileError(f"There must be one or more class labels of type {dtype}.")
+    else:
+        require(dtype == "object", f"the class labels have the unknown type {str(dtype)[:40]!r}")
+    typed = isinstance(values, list) and len(values) > 0 and all(type(v) in allowed for v in values)
+    require(typed, f"there must be one or more class labels of type {dtype}")
     if dtype == "str":
         _check_text_size(values)
     try:
         classes = np.array(values, dtype={"str": np.str_, "object": object}.get(dtype, dtype))
     except (OverflowError, ValueError) as error:
-        raise ModelFileError(f"The class labels do not fit their type {dtype}: {error}.") from error
-    if len(set(classes.tolist())) < len(values):
-        raise ModelFileError("Two class labels are equal.")
+        raise ValueError(f"the class labels do not fit their type {dtype}: {error}") from error
+    require(len(set(classes.tolist())) == len(values), "two class labels are equal")
     return classes
 
 
 def _check_text_size(values: list[str]) -> None:
-    """An array of strings gives each the room of the longest: a short list could ask for any amount of memory."""
+    """Refuse labels whose array is too large: each string takes the memory of the longest."""
     longest = max(map(len, values))
-    needed = 4 * longest * len(values)
-    if needed > _LARGEST_TEXT_ARRAY:
-        raise ModelFileError(
-            f"The class labels, {len(values)} strings of up to {longest} characters, would take "
-            f"{needed / 2**20:,.0f} MiB as an array; at most {_LARGEST_TEXT_ARRAY / 2**20:,.0f} MiB are allowed. "
-            "Use shorter labels."
-        )
+    needed, most = 4 * longest * len(values) / 2**20, _LARGEST_TEXT_ARRAY / 2**20
+    require(
+        needed <= most,
+        f"the class labels, {len(values)} strings of up to {longest} characters, would take {needed:,.0f} MiB as an "
+        f"array; at most {most:,.0f} MiB are allowed",
+    )
 
 
 def _short_repr(value: Any) -> str:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from radboost.model_file import boosted, projections, sequences, sparse
+from radboost.model_file.checks import require
 from radboost.model_file.container import AnyArray, PathLike, n_bytes, read, write
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
@@ -95,12 +96,8 @@ def restored(header: dict[str, Any], arrays: dict[str, AnyArray], complaint: str
 
 def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     """Build the estimator; every check that fails raises one of the errors ``load_model`` expects."""
-    if "checkpoint_of" in header:
-        raise ModelFileError("it is a checkpoint of a fit; fit(..., resume_from=path) continues it.")
-    name = header["model"]
-    estimator = estimator_named(name)
-    if estimator is None:
-        raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(known_estimators())}.")
+    require("checkpoint_of" not in header, "it is a checkpoint of a fit; fit(..., resume_from=path) continues it")
+    estimator = _estimator_of(header)
     params, given = _decode_params(estimator, header)
     model = estimator(**params)
     KINDS[model._kind_of_file].restore(model, header, arrays)
@@ -109,8 +106,8 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     model._take_given_parameters()
     if "schema" in header:
         model.schema_ = read_schema(header["schema"])
-        if not fits(model.schema_, model):
-            raise ModelFileError("its schema has other columns or categories than the model, or another task.")
+        same = fits(model.schema_, model)
+        require(same, "its schema has other columns or categories than the model, or another task")
     return model
 
 
@@ -134,11 +131,9 @@ def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dic
     params = _restore_params(estimator, header["params"])
     given = _restore_params(estimator, header["given_params"])
     unknown = [key for key in given if not is_stored(params.get(key))]
-    if unknown:
-        raise ModelFileError(f"it has {unknown[0]} twice, once as an object that is not stored.")
+    require(not unknown, f"it has {unknown[:1]} twice, once as an object that is not stored")
     for key in estimator._always_stored:
-        if not (is_stored(params.get(key)) and is_stored(given.get(key))):
-            raise ModelFileError(f"{key} is not stored.")
+        require(is_stored(params.get(key)) and is_stored(given.get(key)), f"{key} is not stored")
     for some in (params, {**params, **given}):
         # What is not stored is the default here: it is asked for where it is needed.
         estimator(**{key: value for key, value in some.items() if is_stored(value)})._read_parameters()
@@ -146,7 +141,7 @@ def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dic
 
 
 def describe_unfitted(estimator: Any) -> dict[str, Any] | None:
-    """The class and the parameters of an estimator; None where files do not know its class."""
+    """Class and parameters of an estimator; None where files do not know its class."""
     name = type(estimator).__name__
     if estimator_named(name) is not type(estimator):
         return None
@@ -155,26 +150,28 @@ def describe_unfitted(estimator: Any) -> dict[str, Any] | None:
 
 def restore_unfitted(header: Mapping[str, Any]) -> Any:
     """Estimator from the header of `describe_unfitted`."""
+    estimator = _estimator_of(header)
+    return estimator(**_decode_params(estimator, header)[0])
+
+
+def _estimator_of(header: Mapping[str, Any]) -> type[Any]:
     estimator = estimator_named(header["model"])
     if estimator is None:
-        raise ModelFileError(
-            f"it names a {str(header['model'])[:40]!r}, and known are {', '.join(known_estimators())}."
-        )
-    return estimator(**_decode_params(estimator, header)[0])
+        raise ValueError(f"it holds a {str(header['model'])[:40]!r}, and known are {', '.join(known_estimators())}")
+    return estimator
 
 
 def _restore_params(estimator: type[Any], params: Any) -> dict[str, Any]:
     """Decode the constructor's parameters; a name that this version lacks comes from a newer one."""
-    if not isinstance(params, dict):
-        raise ModelFileError("its parameters are not a dict.")
+    require(isinstance(params, dict), "its parameters are not a dict")
     decoded = {key: decode(data, key, known_values()) for key, data in params.items()}
     known = set(inspect.signature(estimator).parameters)
     unknown = sorted(set(decoded) - known)
-    if unknown:
-        raise ModelFileError(
-            f"{estimator.__name__} has no parameter {', '.join(unknown)[:80]} in this version of RadBoost; upgrade "
-            "radboost to open the file."
-        )
+    require(
+        not unknown,
+        f"{estimator.__name__} has no parameter {', '.join(unknown)[:80]} in this version of RadBoost; upgrade "
+        "radboost to open the file",
+    )
     return decoded
 
 

@@ -8,14 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from radboost.model_file.container import (
-    DTYPES,
-    FORMAT_VERSION,
-    MAX_DIMENSIONS,
-    MAX_NAME_LENGTH,
-    AnyArray,
-    canonical_json,
-)
+from radboost.model_file.checks import require
+from radboost.model_file.container import DTYPES, FORMAT_VERSION, AnyArray, canonical_json, check_array
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.models import content_of, restored
 
@@ -36,15 +30,15 @@ def to_plain(estimator: Any) -> dict[str, Any]:
 
 
 def from_plain(data: Any, name: str) -> Any:
-    """The estimator of that class that `to_plain` made the dict of; runs no code of it and leaves it unchanged."""
+    """Estimator of that class from the dict of `to_plain`, which is left unchanged; none of its content is run."""
     if not isinstance(data, dict) or set(data) != _KEYS or data["kind"] != KIND:
         raise ModelFileError(
             f"A RadBoost model as a dict has the entries {', '.join(sorted(_KEYS))}, and its kind is {KIND!r}; got "
             f"{_shown(data)}. to_dict() makes such a dict."
         )
-    if type(data["format"]) is not int or not 1 <= data["format"] <= FORMAT_VERSION:
+    if type(data["format"]) is not int or data["format"] != FORMAT_VERSION:
         raise ModelFileError(
-            f"The dict has the format {_shown(data['format'])}, and this version of RadBoost reads formats 1 to "
+            f"The dict has the format {_shown(data['format'])}, and this version of RadBoost reads format "
             f"{FORMAT_VERSION}; upgrade radboost to read it."
         )
     if not isinstance(data["content"], dict) or not isinstance(data["arrays"], list):
@@ -53,10 +47,13 @@ def from_plain(data: Any, name: str) -> Any:
     held = header.get("model")
     if held != name:
         raise ModelFileError(f"The dict holds a {str(held)[:40]!r}, and {name}.from_dict reads those of {name} only.")
-    arrays = dict(_read_array(found) for found in data["arrays"])
-    if len(arrays) < len(data["arrays"]):
-        raise ModelFileError("Two arrays have the same name.")
-    return restored(header, arrays, "The dict is not a usable RadBoost model")
+    complaint = "The dict is not a usable RadBoost model"
+    try:
+        arrays = dict(map(_read_array, data["arrays"]))
+        require(len(arrays) == len(data["arrays"]), "two arrays have the same name")
+    except ValueError as error:
+        raise ModelFileError(f"{complaint}: {error}.") from error
+    return restored(header, arrays, complaint)
 
 
 def _write_array(name: str, array: AnyArray) -> dict[str, Any]:
@@ -69,40 +66,24 @@ def _write_array(name: str, array: AnyArray) -> dict[str, Any]:
     return {"name": name, "dtype": array.dtype.str, "shape": list(array.shape), "values": values}
 
 
-def _read_array(found: Any) -> tuple[str, AnyArray]:
-    """The name of an array, and the array, every entry of it checked."""
-    if not isinstance(found, dict) or set(found) != {"name", "dtype", "shape", "values"}:
-        raise ModelFileError("An array must have name, dtype, shape and values.")
-    name = found["name"]
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH:
-        raise ModelFileError(f"The name of an array is {_shown(name)}, not 1 to {MAX_NAME_LENGTH} characters of text.")
-    code, shape, values = found["dtype"], found["shape"], found["values"]
-    if not isinstance(code, str) or code not in DTYPES:
-        raise ModelFileError(f"The array {name!r} has the unknown type {_shown(code)}.")
-    if not isinstance(shape, list) or len(shape) > MAX_DIMENSIONS or any(type(n) is not int or n < 0 for n in shape):
-        raise ModelFileError(f"The shape of the array {name!r} must be a list of at most {MAX_DIMENSIONS} counts.")
-    # Beside a 0 the other lengths cost nothing, but NumPy still multiplies them.
-    too_large = math.prod(max(n, 1) for n in shape) > 2**48
-    if not isinstance(values, list) or too_large or math.prod(shape) != len(values):
-        raise ModelFileError(f"The array {name!r} must have a list of values that fits its shape {_shown(shape)}.")
-    dtype = DTYPES[code]
-    return name, np.array(_numbers(name, values, dtype), dtype=dtype).reshape(shape)
-
-
-def _numbers(name: str, values: list[Any], dtype: np.dtype[Any]) -> list[Any]:
-    """The values, if all of them are what the type holds."""
+def _read_array(given: Any) -> tuple[str, AnyArray]:
+    """Name of an array, and the array, every entry of it checked."""
+    complete = isinstance(given, dict) and set(given) == {"name", "dtype", "shape", "values"}
+    require(complete, "an array must have name, dtype, shape and values")
+    name, shape, values = given["name"], given["shape"], given["values"]
+    dtype = check_array(name, given["dtype"], shape)
+    fits = isinstance(values, list) and math.prod(shape) == len(values)
+    require(fits, f"the array {name!r} must have a list of values that fits its shape {_shown(shape)}")
     if dtype.kind == "f":
         values = [_NOT_FINITE.get(value, value) if type(value) is str else value for value in values]
-        fits = all(type(value) in (int, float) for value in values)
-        with_limits = fits and all(type(value) is float or abs(value) <= 2**53 for value in values)
+        known = all(type(value) is float or (type(value) is int and abs(value) <= 2**53) for value in values)
     elif dtype.kind == "b":
-        with_limits = all(type(value) is bool for value in values)
+        known = all(type(value) is bool for value in values)
     else:
-        low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-        with_limits = all(type(value) is int and low <= value <= high for value in values)
-    if not with_limits:
-        raise ModelFileError(f"The array {name!r} holds a value that is no number of the type {dtype.str}.")
-    return values
+        limits = np.iinfo(dtype)
+        known = all(type(value) is int and limits.min <= value <= limits.max for value in values)
+    require(known, f"the array {name!r} holds a value that is no number of the type {dtype.str}")
+    return name, np.array(values, dtype=dtype).reshape(shape)
 
 
 def _shown(value: Any) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 from radboost.model_file.checks import read_array, read_integer, read_names, require
 from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels, is_stored
-from radboost.model_file.sections import FIT, Content, history_arrays, read_history, section
+from radboost.model_file.sections import FIT, Content, history_arrays, restore_course, section
 
-MOST_TRIED = 64  # rows of the sample that a model from a file is tried on
+MOST_TRIED = 64  # rows of the sample that a loaded model scores, to see that scores are finite
 
 
 def describe(estimator: Any) -> Content:
@@ -54,7 +54,7 @@ def describe(estimator: Any) -> Content:
 
 
 def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    """Puts into an unfitted model what a file says."""
+    """Put the content of a file into an unfitted model."""
     fit = section(FIT, arrays)
     model.classes_ = decode_labels(header["classes"])
     model.n_features_in_ = read_integer(header, "n_features", 1)
@@ -82,27 +82,25 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         "sample_size": 1,
         "objective": 2,
     }
-    found = {key: np.asarray(read_array(fit, key, "<f8", size), dtype=np.float64) for key, size in parts.items()}
-    require(all(np.isfinite(array).all() for array in found.values()), "a number is infinite")
-    require(bool((found["units"] > 0.0).all()), "a kernel has no unit")
-    require(bool((found["scales"] >= 0.0).all()), "a column has a negative scale")
+    numbers = {key: np.asarray(read_array(fit, key, "<f8", size), dtype=np.float64) for key, size in parts.items()}
+    require(all(np.isfinite(array).all() for array in numbers.values()), "a number is infinite")
+    require(bool((numbers["units"] > 0.0).all()), "a kernel has no unit")
+    require(bool((numbers["scales"] >= 0.0).all()), "a column has a negative scale")
     components = read_array(fit, "components", "<i8", 2 * n_components).reshape(n_components, 2)
-    owners = components[:, 0]
-    require(bool(((owners >= 0) & (owners < n_kernels)).all()), "a component belongs to a kernel that is not there")
-    within = (components[:, 1] >= 0) & (components[:, 1] < sizes[owners])
+    kernels = components[:, 0]
+    require(bool(((kernels >= 0) & (kernels < n_kernels)).all()), "a component belongs to a kernel that is not there")
+    within = (components[:, 1] >= 0) & (components[:, 1] < sizes[kernels])
     require(bool(within.all()), "a component is an eigenfunction that is not there")
     kinks = read_array(fit, "kinks", "<i8")
     require(len(kinks) % 2 == 0, "a kink is a pair of kernels")
-    require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
-    model.history_, model.stop_reason_ = read_history(arrays), header["stop_reason"]
-    require(set(model.history_) == {"objective"}, "the history does not have the columns that it should have")
+    restore_course(model, header, arrays, {"objective"})
     model.mixture_, model.components_ = mixture.copy(), components.copy()
-    model.eigenvalues_, model.n_unlabelled_ = found["component_eigenvalues"], read_integer(header, "n_unlabelled", 0)
-    model.objective_, model.inverse_sum_ = found["objective"].tolist()
-    model.coef_, model.intercept_ = found["coef"].reshape(n_outputs, n_components), found["intercept"]
+    model.eigenvalues_, model.n_unlabelled_ = numbers["component_eigenvalues"], read_integer(header, "n_unlabelled", 0)
+    model.objective_, model.inverse_sum_ = numbers["objective"].tolist()
+    model.coef_, model.intercept_ = numbers["coef"].reshape(n_outputs, n_components), numbers["intercept"]
     model.kinks_ = [tuple(pair) for pair in kinks.reshape(-1, 2).tolist()]
-    model.n_iter_, model.nystrom_error_ = max(1, len(model.history_["objective"])), found["errors"]
-    model._take_spectra(found["sample"].reshape(n_sample, -1), sizes.tolist(), found)
+    model.nystrom_error_ = numbers["errors"]
+    model._take_spectra(numbers["sample"].reshape(n_sample, -1), sizes.tolist(), numbers)
     if is_stored(model._kernels):
         with np.errstate(all="ignore"):
             scores = model._in_blocks(model._sample[:MOST_TRIED], scores=True)

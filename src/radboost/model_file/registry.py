@@ -27,7 +27,7 @@ def storable_value(kind: Class, name: str | None = None) -> Class:
 
 
 def loaded_on_demand(load: Callable[[], object]) -> None:
-    """`load` is called, once, when a name is looked up that nobody has registered so far; it imports who will."""
+    """`load` is called, once, for a name that nobody has registered so far; it imports the class of that name."""
     _LOADERS.append(load)
 
 

@@ -1,4 +1,4 @@
-"""Atomic writing: a new file takes the place of the old one whole or not at all."""
+"""Atomic writing: a new file replaces the old one whole or not at all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_can_save(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file beside `path` that takes its place when the block ends without an error."""
+    """Open a new file beside `path` that replaces it when the block ends without an error."""
     target = check_can_save(path)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     # A hash of the name, which may itself be as long as the file system allows.

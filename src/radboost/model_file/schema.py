@@ -9,7 +9,7 @@ from typing import Any
 
 from radboost._number_formats import FORMS as NUMBER_FORMS
 from radboost._number_formats import NumberFormat
-from radboost.model_file.errors import ModelFileError
+from radboost.model_file.checks import require
 
 Fact = str | int | float | bool | None
 
@@ -26,9 +26,9 @@ class ColumnSchema:
     kind: str
     """What values are: "number"; "category", a text; "date", in days since 1970; or "boolean", 0 or 1."""
     categories: tuple[str, ...] = ()
-    """The texts that are told apart, ascending; every other one is a missing value."""
+    """Texts that differ, ascending; every other one is a missing value."""
     mean: float | None = None
-    """Of the training rows; takes the place of a missing value where a model needs numbers."""
+    """Mean of the training rows, for missing values where a model needs numbers."""
     may_miss: bool = False
     """Where a model needs numbers: whether there is a column that says which values are missing."""
     number_format: NumberFormat | None = None
@@ -56,7 +56,7 @@ class Schema:
     missing_words: tuple[str, ...] = ()
     """What stands for a missing value, in lower case, without the spaces around it."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
-    """How the model was made and judged, for people."""
+    """How the model was made and evaluated, for people."""
     target_format: NumberFormat | None = None
     """How the numbers of the target are written; None where they are plain, or classes."""
 
@@ -83,29 +83,24 @@ _KEYS, _KEYS_OF_COLUMN, _KEYS_OF_FORMAT = (
 )
 
 
-def read_schema(found: Any) -> Schema:
+def read_schema(given: Any) -> Schema:
     """The schema in a header that nobody vouches for."""
-    if not isinstance(found, dict) or set(found) != _KEYS or not isinstance(found["columns"], list):
-        raise ModelFileError(f"a schema must have the entries {', '.join(sorted(_KEYS))}.")
-    _choice("task of a schema", found["task"], TASKS)
-    _choice("form of a schema", found["form"], FORMS)
-    if not isinstance(found["target"], str):
-        raise ModelFileError("the target of a schema must be the name of a column.")
-    facts = found["facts"]
-    if not isinstance(facts, dict) or not all(value is None or _is_plain(value) for value in facts.values()):
-        raise ModelFileError("the facts of a schema must be texts, numbers and booleans.")
-    schema = Schema(
-        target=found["target"],
-        task=found["task"],
-        form=found["form"],
-        columns=tuple(map(_read_column, found["columns"])),
-        left_out=_texts("columns that are left out", found["left_out"]),
-        missing_words=_texts("words for missing values", found["missing_words"]),
-        facts=facts,
-        target_format=_read_format(found["target_format"]),
-    )
-    if len(set(schema.names)) < len(schema.columns):
-        raise ModelFileError("two columns of the schema have the same name.")
+    complete = isinstance(given, dict) and set(given) == _KEYS and isinstance(given["columns"], list)
+    require(complete, f"a schema must have the entries {', '.join(sorted(_KEYS))}")
+    _choice("task of a schema", given["task"], TASKS)
+    _choice("form of a schema", given["form"], FORMS)
+    require(isinstance(given["target"], str), "the target of a schema must be the name of a column")
+    facts = given["facts"]
+    plain = isinstance(facts, dict) and {*map(type, facts.values())} <= {str, int, float, bool, type(None)}
+    require(plain, "the facts of a schema must be texts, numbers and booleans")
+    parts = {
+        "columns": tuple(map(_read_column, given["columns"])),
+        "left_out": _texts("columns that are left out", given["left_out"]),
+        "missing_words": _texts("words for missing values", given["missing_words"]),
+        "target_format": _read_format(given["target_format"]),
+    }
+    schema = Schema(**{**given, **parts})
+    require(len(set(schema.names)) == len(schema.columns), "two columns of the schema have the same name")
     return schema
 
 
@@ -120,54 +115,47 @@ def fits(schema: Schema, model: Any) -> bool:
         return True
     categories = getattr(model, "categories_", {})
     return all(
-        schema.columns[place].kind == "category" and set(known) <= set(schema.columns[place].categories)
-        for place, known in categories.items()
+        schema.columns[index].kind == "category" and set(known) <= set(schema.columns[index].categories)
+        for index, known in categories.items()
     )
 
 
-def _read_column(found: Any) -> ColumnSchema:
-    if not isinstance(found, dict) or set(found) != _KEYS_OF_COLUMN:
-        raise ModelFileError(f"a column of a schema must have the entries {', '.join(sorted(_KEYS_OF_COLUMN))}.")
-    name, mean = found["name"], found["mean"]
-    _choice("kind of a column", found["kind"], KINDS)
-    if not isinstance(name, str) or type(found["may_miss"]) is not bool:
-        raise ModelFileError("a column of a schema must have a name, and say whether values may miss.")
-    if mean is not None and (type(mean) not in (int, float) or not math.isfinite(mean)):
-        raise ModelFileError(f"the mean of the column {name[:40]!r} must be a number or null.")
-    categories = _texts(f"categories of {name[:40]!r}", found["categories"])
-    if list(categories) != sorted(set(categories)):
-        raise ModelFileError(f"the categories of {name[:40]!r} must be different and ascending.")
+def _read_column(given: Any) -> ColumnSchema:
+    complete = isinstance(given, dict) and set(given) == _KEYS_OF_COLUMN
+    require(complete, f"a column of a schema must have the entries {', '.join(sorted(_KEYS_OF_COLUMN))}")
+    name, mean = given["name"], given["mean"]
+    _choice("kind of a column", given["kind"], KINDS)
+    named = isinstance(name, str) and type(given["may_miss"]) is bool
+    require(named, "a column of a schema must have a name, and say whether values may miss")
+    number = mean is None or (type(mean) in (int, float) and math.isfinite(mean))
+    require(number, f"the mean of the column {name[:40]!r} must be a number or null")
+    categories = _texts(f"categories of {name[:40]!r}", given["categories"])
+    ascending = list(categories) == sorted(set(categories))
+    require(ascending, f"the categories of {name[:40]!r} must be different and ascending")
     mean = None if mean is None else float(mean)
-    number_format = _read_format(found["number_format"])
-    return ColumnSchema(name, found["kind"], categories, mean, found["may_miss"], number_format)
+    number_format = _read_format(given["number_format"])
+    return ColumnSchema(name, given["kind"], categories, mean, given["may_miss"], number_format)
 
 
-def _read_format(found: Any) -> NumberFormat | None:
-    if found is None:
+def _read_format(given: Any) -> NumberFormat | None:
+    if given is None:
         return None
-    if (
-        not isinstance(found, dict)
-        or set(found) != _KEYS_OF_FORMAT
-        or (found["decimal"], found["thousands"]) not in NUMBER_FORMS
-        or not isinstance(found["currency"], str)
-        or type(found["percent"]) is not bool
-    ):
-        raise ModelFileError(
-            f"a number format must have the entries {', '.join(sorted(_KEYS_OF_FORMAT))}, of the known kinds."
-        )
-    return NumberFormat(**found)
+    known = (
+        isinstance(given, dict)
+        and set(given) == _KEYS_OF_FORMAT
+        and (given["decimal"], given["thousands"]) in NUMBER_FORMS
+        and isinstance(given["currency"], str)
+        and type(given["percent"]) is bool
+    )
+    require(known, f"a number format must have the entries {', '.join(sorted(_KEYS_OF_FORMAT))}, of the known kinds")
+    return NumberFormat(**given)
 
 
-def _texts(what: str, found: Any) -> tuple[str, ...]:
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
-        raise ModelFileError(f"the {what} must be a list of texts.")
-    return tuple(found)
+def _texts(what: str, given: Any) -> tuple[str, ...]:
+    texts = isinstance(given, list) and all(isinstance(text, str) for text in given)
+    require(texts, f"the {what} must be a list of texts")
+    return tuple(given)
 
 
-def _choice(what: str, found: Any, known: tuple[str, ...]) -> None:
-    if found not in known:
-        raise ModelFileError(f"the {what} is {str(found)[:40]!r}, and known are {', '.join(known)}.")
-
-
-def _is_plain(value: Any) -> bool:
-    return type(value) in (str, int, float, bool)
+def _choice(what: str, given: Any, known: tuple[str, ...]) -> None:
+    require(given in known, f"the {what} is {str(given)[:40]!r}, and known are {', '.join(known)}")

@@ -30,9 +30,9 @@ class Searches:
         header, arrays = self.content_of(search.best_estimator_)
         facts, columns = search._facts()
         given = None if search.estimator is None else self.describe_unfitted(search.estimator)
-        found = {BEST + name: array for name, array in arrays.items()}
-        found |= {SEARCH + name: array for name, array in columns.items()}
-        return {"best": header, "estimator": given, "search": encode(facts, "search", known_values())}, found
+        named = {BEST + name: array for name, array in arrays.items()}
+        named |= {SEARCH + name: array for name, array in columns.items()}
+        return {"best": header, "estimator": given, "search": encode(facts, "search", known_values())}, named
 
     def restore(self, search: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Puts into an unfitted search what a file says."""
@@ -44,5 +44,5 @@ class Searches:
             search.estimator = self.restore_unfitted(header["estimator"])
         search._base()  # refuses estimators of another class
         facts = decode(header["search"], "search", known_values())
-        require(isinstance(facts, dict), "what the search has found must be a dict")
+        require(isinstance(facts, dict), "the results of the search must be a dict")
         search._take_facts(best, facts, section(SEARCH, arrays))

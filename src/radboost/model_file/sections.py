@@ -1,4 +1,4 @@
-"""The sections of a model file, and what all kinds of models do with them."""
+"""Sections of a model file, and the parts that all kinds of models have in common."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from radboost.model_file.checks import require
 from radboost.model_file.container import AnyArray
 from radboost.model_file.errors import ModelFileError
 
@@ -46,9 +47,19 @@ def history_arrays(history: Mapping[str, list[Any]]) -> dict[str, AnyArray]:
     return arrays
 
 
+def restore_course(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], columns: set[str]) -> None:
+    """Put the stop reason, the history, which must have these columns, and the number of rounds into a model."""
+    require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
+    history = read_history(arrays)
+    require(set(history) == columns, "the history does not have the columns that it should have")
+    require(len({len(column) for column in history.values()}) == 1, "the columns of the history have different lengths")
+    model.stop_reason_, model.history_ = header["stop_reason"], history
+    model.n_iter_ = max(1, *map(len, history.values()))
+
+
 def read_history(arrays: Mapping[str, AnyArray]) -> dict[str, list[Any]]:
     """The columns of `history_`, from the arrays that `history_arrays` makes of them."""
     for key, array in section(HISTORY, arrays).items():
-        if array.ndim != 1 or array.dtype not in (np.int64, np.float64):
-            raise ModelFileError(f"the column {key[:40]!r} of the history is not a list of numbers.")
+        numbers = array.ndim == 1 and array.dtype in (np.int64, np.float64)
+        require(numbers, f"the column {key[:40]!r} of the history is not a list of numbers")
     return {key: array.tolist() for key, array in section(HISTORY, arrays).items()}

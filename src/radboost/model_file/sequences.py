@@ -10,7 +10,7 @@ import numpy as np
 from radboost.model_file.checks import read_array, read_integer, require
 from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
-from radboost.model_file.sections import FIT, Content, history_arrays, read_history, section
+from radboost.model_file.sections import FIT, Content, history_arrays, restore_course, section
 
 
 def describe(estimator: Any) -> Content:
@@ -31,18 +31,15 @@ def describe(estimator: Any) -> Content:
 
 
 def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    """Puts into an unfitted model what a file says."""
+    """Put the content of a file into an unfitted model."""
     model.classes_ = decode_labels(header["classes"])
     known = None if header["observations"] is None else decode_labels(header["observations"])
     n_values = read_integer(header, "n_values", 1)
     require(known is None or len(known) == n_values, "the number of observed symbols is not the one that is noted")
-    require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
     require(isinstance(header["exact"], bool), "whether losses were exact must be true or false")
-    model.stop_reason_, model.exact_ = header["stop_reason"], header["exact"]
+    model.exact_ = header["exact"]
+    restore_course(model, header, arrays, {"objective"})
     fit = section(FIT, arrays)
     model.objective_error_ = float(read_array(fit, "objective_error", "<f8", 1)[0])
-    model.history_ = read_history(arrays)
-    require(set(model.history_) == {"objective"}, "the history does not have the columns that it should have")
-    model.n_iter_ = max(1, len(model.history_["objective"]))
     require("weights" in fit and fit["weights"].dtype == np.dtype("<f8"), "the weights are missing")
     model._take_fit(known, n_values, fit["weights"].copy())

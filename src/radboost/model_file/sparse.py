@@ -11,11 +11,11 @@ from sklearn.base import is_classifier
 from radboost.model_file.checks import read_array, require
 from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
-from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
+from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, restore_course, section
 
-# Parameters that a fit may choose by itself: their values in the fit.
+# parameters that a fit may choose by itself
 _NUMBERS = ("alpha", "epsilon")
-# Of estimators that choose alpha.
+# attributes of estimators that choose alpha, and their numbers of dimensions
 _CHOICE = {"alphas": 1, "validation_losses": 2}
 
 
@@ -44,7 +44,7 @@ def describe(estimator: Any) -> Content:
 
 
 def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    """Puts into an unfitted model what a file says."""
+    """Put the content of a file into an unfitted model."""
     n_outputs = _restore_labels(model, header)
     model._take_parameters_of_fit()
     require(isinstance(header["ensemble"], dict), "the description of the ensemble must be a dict")
@@ -56,14 +56,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model.ensemble_, model.n_features_in_ = ensemble, n_features
     if ensemble.feature_names is not None:
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
-    require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
-    model.stop_reason_ = header["stop_reason"]
     model._take_arrays_of_fit(section(FIT, arrays))
-    model.history_ = read_history(arrays)
-    require(set(model.history_) == set(model._recorded()), "the history does not have the columns that it should have")
-    lengths = {len(column) for column in model.history_.values()}
-    require(len(lengths) == 1, "the columns of the history have different lengths")
-    model.n_iter_ = max(1, *lengths)
+    restore_course(model, header, arrays, set(model._recorded()))
     model.n_features_used_ = len(ensemble)
     _restore_fit(model, section(FIT, arrays))
     if header["has_coefficients"]:
@@ -76,7 +70,7 @@ def _restore_labels(model: Any, header: Mapping[str, Any]) -> int:
         require(isinstance(header["tasks"], list) and len(header["tasks"]) > 0, "there are no labels of tasks")
         model._take_tasks([decode_labels(labels) for labels in header["tasks"]], not header["answers_have_columns"])
         require(all(len(labels) == 2 for labels in model.task_labels_), "a task has two labels")
-        require(not model._one_task or len(model.task_labels_) == 1, "answers for several tasks have columns")
+        require(not model._one_task or len(model.task_labels_) == 1, "predictions for several tasks have columns")
         return len(model.task_labels_)
     require(header["tasks"] is None, f"{type(model).__name__} has no tasks")
     if is_classifier(model):

@@ -13,7 +13,7 @@ SHARPEST = 1e-11  # the weight of the last barrier, beside costs about 1
 
 
 def interior_point(cell: Cell, start: FloatArray) -> FloatArray | None:
-    """A mixture that keeps all conditions of the cell with room to spare; None where there is none.
+    """A mixture strictly inside the cell; None where there is none.
 
     Newton's method on the least excess s that all conditions are broken by, with a logarithmic barrier, until s < 0.
     """
@@ -71,16 +71,14 @@ def least_costs(cell: Cell, costs: FloatArray, start: FloatArray) -> FloatArray:
 
 
 def _longest(cell: Cell, point: FloatArray, step: FloatArray) -> float:
-    """At most 1, and 0.99 of the way to the nearest linear condition: nearer it could not be told from broken."""
+    """Step length: at most 1, and 0.99 of the way to the nearest linear condition."""
     used = np.concatenate([cell.rows @ step / cell.slacks(point)[:-1], -step / point])
     return min(1.0, 0.99 / max(float(used.max()), 1e-300))
 
 
 def _least_costs_of_all(cell: Cell, unit: FloatArray) -> FloatArray | None:
-    """The minimum where only sum mu <= 1 and the sum of inverses bind; None where the cell is too small for it.
-
-    mu_k is proportional to sqrt(a_k + t), with the least t >= 0 that the sum of inverses allows.
-    """
+    """Minimum where only sum mu <= 1 and the sum of inverses bind; None outside the cell."""
+    # mu_k is proportional to sqrt(a_k + t), with the least t >= 0 that the sum of inverses allows.
 
     def at(price: float) -> FloatArray:
         roots = np.sqrt(np.maximum(unit, 1e-16 * unit.max()) + price)
@@ -102,14 +100,14 @@ def _least_costs_of_all(cell: Cell, unit: FloatArray) -> FloatArray | None:
 
 
 def _scales(cell: Cell) -> FloatArray:
-    """In which units conditions are compared: the sizes of their coefficients."""
+    """Units in which conditions are compared: the sizes of their coefficients."""
     rows = np.maximum(np.abs(cell.rows).max(axis=1), 1e-300)
     inverse = cell.inverse_sum if cell.inverse_sum < math.inf else 1.0
     return np.append(rows, inverse)
 
 
 def _active(cell: Cell) -> int:
-    """How many conditions there are; without a limit on the inverses that on them is none."""
+    """Number of conditions; that on the inverses counts only with a limit."""
     return len(cell.limits) + (cell.inverse_sum < math.inf)
 
 
@@ -121,7 +119,7 @@ def _inside(cell: Cell, scale: FloatArray, point: FloatArray, excess: float) -> 
 
 
 def _derivatives(cell: Cell, point: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slacks, their gradients (a line each), and the second derivatives of the last condition, on the diagonal."""
+    """Slacks, their gradients (a row each), and the second derivatives of the last condition, on the diagonal."""
     slacks = cell.slacks(point)
     gradients = np.vstack([-cell.rows, 1.0 / point**2])
     return slacks, gradients, -2.0 / point**3
@@ -139,9 +137,9 @@ def _barrier_value(cell: Cell, unit: FloatArray, point: FloatArray, weight: floa
 def _newton_step(cell: Cell, unit: FloatArray, point: FloatArray, weight: float) -> tuple[FloatArray, float]:
     n = _active(cell)
     slacks, gradients, curved = _derivatives(cell, point)
-    shares = gradients[:n] / slacks[:n, None]
-    gradient = -unit / point**2 - weight * (shares.sum(axis=0) + 1.0 / point)
-    hessian = weight * shares.T @ shares
+    scaled = gradients[:n] / slacks[:n, None]
+    gradient = -unit / point**2 - weight * (scaled.sum(axis=0) + 1.0 / point)
+    hessian = weight * scaled.T @ scaled
     diagonal = 2.0 * unit / point**3 + weight / point**2
     if n > len(cell.limits):
         diagonal = diagonal - weight * curved / slacks[-1]
@@ -156,15 +154,15 @@ def _phase_one_step(
     """Newton's step for s - weight * (sum of logarithms of slack / scale + s, and of mu)."""
     n = _active(cell)
     slacks, gradients, curved = _derivatives(cell, point)
-    room = (slacks / scale)[:n] + excess
-    lines = np.hstack([(gradients / scale[:, None])[:n], np.ones((n, 1))]) / room[:, None]
-    gradient = -weight * lines.sum(axis=0)
+    margins = (slacks / scale)[:n] + excess
+    rows = np.hstack([(gradients / scale[:, None])[:n], np.ones((n, 1))]) / margins[:, None]
+    gradient = -weight * rows.sum(axis=0)
     gradient[:-1] -= weight / point
     gradient[-1] += 1.0
-    hessian = weight * lines.T @ lines
+    hessian = weight * rows.T @ rows
     diagonal = weight / point**2
     if n > len(cell.limits):
-        diagonal = diagonal - weight * curved / scale[-1] / room[-1]
+        diagonal = diagonal - weight * curved / scale[-1] / margins[-1]
     hessian[np.arange(len(point)), np.arange(len(point))] += diagonal
     hessian[-1, -1] += 1e-12
     step = -np.linalg.solve(hessian, gradient)

@@ -14,8 +14,8 @@ from radboost._validation import check_choice, check_integer, check_real
 from radboost.model_file import storable_value
 
 
-class Kernel(Protocol):
-    """A function of two matrices of rows: a line for each row of the first, a column for each of the second."""
+class KernelFunction(Protocol):
+    """A function of two matrices of rows, with a result of shape (rows of the first, rows of the second)."""
 
     def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray: ...
 
@@ -34,7 +34,7 @@ class NamedKernel:
     degree : int
         Of "polynomial".
     columns : tuple of int or None
-        The columns that it looks at; None for all.
+        The columns that it reads; None for all.
     """
 
     name: str = "rbf"
@@ -65,10 +65,9 @@ FUNCTIONS: dict[str, Callable[[Any, NamedKernel, FloatArray, FloatArray], Any]] 
 
 
 class PrecomputedKernel:
-    """A kernel between objects that are numbered, from a matrix with a line and a column for each.
+    """A kernel between numbered objects, from a matrix with a row and a column for each.
 
-    Rows of X name their objects by number, in one column. All objects that will ever be looked at, those of test rows
-    too, are in the matrix.
+    Rows of X name their objects by number, in one column. The matrix has all objects, those of test rows too.
     """
 
     def __init__(self, matrix: Any, column: int = 0) -> None:
@@ -113,22 +112,22 @@ class StandardizedKernel:
         return self.kernel((X - self.means) * self.scales, (Y - self.means) * self.scales)
 
 
-def standardized(kernels: Sequence[Kernel], means: FloatArray, scales: FloatArray) -> list[Kernel]:
-    """Kernels by name look at standardised columns; functions of the user's own and matrices at rows as they are.
+def standardized(kernels: Sequence[KernelFunction], means: FloatArray, scales: FloatArray) -> list[KernelFunction]:
+    """Kernels by name on standardized columns; functions of the user's own and matrices as they are.
 
     A column that does not vary has the scale 0. It is not counted where gamma is 1 / the number of columns.
     """
     if not means.any() and np.all(scales == 1.0):
         return list(kernels)
-    found: list[Kernel] = []
+    result: list[KernelFunction] = []
     for one in kernels:
         if isinstance(one, NamedKernel):
             seen = scales if one.columns is None else scales[list(one.columns)]
             gamma = one.gamma or 1.0 / max(1, int(np.count_nonzero(seen)))
-            found.append(StandardizedKernel(replace(one, gamma=gamma), means, scales))
+            result.append(StandardizedKernel(replace(one, gamma=gamma), means, scales))
         else:
-            found.append(one)
-    return found
+            result.append(one)
+    return result
 
 
 def column_kernels(n_features: int) -> list[NamedKernel]:
@@ -136,31 +135,31 @@ def column_kernels(n_features: int) -> list[NamedKernel]:
     return [NamedKernel("linear", columns=(column,)) for column in range(n_features)]
 
 
-def read_kernels(kernels: Any) -> list[Kernel]:
+def read_kernels(kernels: Any) -> list[KernelFunction]:
     """Names and functions as kernels."""
     if isinstance(kernels, str) or not isinstance(kernels, Sequence) or len(kernels) == 0:
         raise TypeError(
             "kernels must be a list of at least one kernel: names (" + ", ".join(map(repr, FUNCTIONS)) + "), "
             f"NamedKernel(...), functions of two matrices, or kernel matrices; got {kernels!r}."
         )
-    found: list[Kernel] = []
+    result: list[KernelFunction] = []
     for kernel in kernels:
         if isinstance(kernel, str):
-            found.append(NamedKernel(check_choice("a kernel", kernel, tuple(FUNCTIONS))))
+            result.append(NamedKernel(check_choice("a kernel", kernel, tuple(FUNCTIONS))))
         elif callable(kernel):
-            found.append(kernel)
+            result.append(kernel)
         elif isinstance(kernel, np.ndarray | list):
-            found.append(PrecomputedKernel(kernel))
+            result.append(PrecomputedKernel(kernel))
         else:
             raise TypeError(
                 "A kernel must be a name, a NamedKernel, a function of two matrices or a square matrix; "
                 f"got {kernel!r}."
             )
-    return found
+    return result
 
 
-def check_columns(kernels: Sequence[Kernel], n_features: int) -> None:
-    """Refuses kernels that look at columns which are not there."""
+def check_columns(kernels: Sequence[KernelFunction], n_features: int) -> None:
+    """Refuse kernels of columns that are not there."""
     for number, kernel in enumerate(kernels):
         for column in getattr(kernel, "columns", None) or ():
             if not 0 <= column < n_features:

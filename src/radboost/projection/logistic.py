@@ -14,18 +14,20 @@ STEADY = 1e-10
 
 
 class LogisticRidge:
-    """The mean logistic loss of rows with shares that sum to 1: one score for two classes, otherwise one for each.
+    """The mean logistic loss of rows whose weights sum to 1: one score for two classes, otherwise one for each.
 
     Of one class either side of its score is right, so that coefficients of 0 have the least loss.
     """
 
-    def __init__(self, class_ids: FloatArray, n_classes: int, shares: FloatArray, fit_intercept: bool = True) -> None:
+    def __init__(
+        self, class_ids: FloatArray, n_classes: int, row_weights: FloatArray, fit_intercept: bool = True
+    ) -> None:
         self.n_scores = 1 if n_classes == 2 else n_classes
         self.targets = np.eye(n_classes)[np.asarray(class_ids, dtype=np.int64)]
-        self.shares, self.fit_intercept = shares, fit_intercept
+        self.row_weights, self.fit_intercept = row_weights, fit_intercept
 
     def solve(self, features: FloatArray, penalties: FloatArray, start: FloatArray | None) -> tuple[FloatArray, float]:
-        """Coefficients, a line for each feature and last the intercepts, and the mean loss with half the penalty."""
+        """Coefficients, a row for each feature and last the intercepts, and the mean loss with half the penalty."""
         n_features = features.shape[1]
         inputs = np.hstack([features, np.full((len(features), 1), 1.0 if self.fit_intercept else 0.0)])
         weights = np.append(penalties, 0.0)
@@ -55,20 +57,20 @@ class LogisticRidge:
     def _value(self, inputs: FloatArray, point: FloatArray, weights: FloatArray) -> float:
         scores = self._scores(inputs, point)
         losses = logsumexp(scores, axis=1) - np.sum(scores * self.targets, axis=1)
-        return float(self.shares @ losses + 0.5 * np.sum(weights[:, None] * point**2))
+        return float(self.row_weights @ losses + 0.5 * np.sum(weights[:, None] * point**2))
 
     def _derivatives(self, inputs: FloatArray, point: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The gradient, and the second derivatives with the coefficients of a score after those of another."""
         scores = self._scores(inputs, point)
-        chances = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
-        off = self.shares[:, None] * (chances - self.targets)
-        off, chances = (off[:, 1:], chances[:, 1:]) if self.n_scores == 1 else (off, chances)
+        probabilities = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+        off = self.row_weights[:, None] * (probabilities - self.targets)
+        off, probabilities = (off[:, 1:], probabilities[:, 1:]) if self.n_scores == 1 else (off, probabilities)
         gradient = inputs.T @ off + weights[:, None] * point
         size = len(weights)
         hessian = np.empty((self.n_scores * size, self.n_scores * size))
         for a in range(self.n_scores):
             for b in range(a, self.n_scores):
-                curved = self.shares * chances[:, a] * ((a == b) - chances[:, b])
+                curved = self.row_weights * probabilities[:, a] * ((a == b) - probabilities[:, b])
                 block = inputs.T @ (curved[:, None] * inputs)
                 if a == b:
                     block[np.diag_indices(size)] += weights + STEADY

@@ -1,9 +1,9 @@
 """The set M of mixtures of kernels, (7.2) of Storcheus's thesis, and the cells in which the projection is the same.
 
-The eigenvalues of C_U are mu_k lambda_kj, those of the base kernels times their weights (section 7.3), so that the top
-r of them are, of each kernel k, the first n_k. Where these counts n are the same, the projection is, and the conditions
-on mu are linear: mu_k lambda_(k, n_k) >= mu_l lambda_(l, n_l + 1) for all k and l. Within such a cell the Ky-Fan norm
-(7.3) is linear as well.
+The eigenvalues of C_U are mu_k lambda_kj, those of the base kernels times their weights (section 7.3). So the top r of
+them are, of each kernel k, the first n_k. Mixtures with the same counts n have the same projection. These counts are
+linear conditions on mu: mu_k lambda_(k, n_k) >= mu_l lambda_(l, n_l + 1) for all k and l. Within such a cell the Ky-Fan
+norm (7.3) is linear as well.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Cell:
     neighbours: tuple[tuple[int, int] | None, ...]
 
     def slacks(self, mixture: FloatArray) -> FloatArray:
-        """How far each condition is from being broken; the last is that on the inverses."""
+        """Slack of each condition; the last is that on the inverses."""
         if not (mixture > 0.0).all():
             return np.full(len(self.limits) + 1, -math.inf)
         return np.append(self.limits - self.rows @ mixture, self.inverse_sum - np.sum(1.0 / mixture))
@@ -43,7 +43,7 @@ class Cell:
 class MixtureSet:
     """M of (7.2): weights >= 0 with a Ky-Fan norm of at most Lambda_(r), sum at most 1, sum of inverses at most nu.
 
-    `eigenvalues` has a line for each kernel, falling, of the kernel matrix divided by its size.
+    `eigenvalues` has a row for each kernel, falling, of the kernel matrix divided by its size.
     """
 
     def __init__(self, eigenvalues: FloatArray, rank: int, ky_fan: float, inverse_sum: float) -> None:
@@ -65,7 +65,7 @@ class MixtureSet:
             )
 
     def counts(self, mixture: FloatArray) -> Counts:
-        """How many of the top r eigenvalues belong to each kernel; of equal ones the earlier kernel's comes first."""
+        """Number of the top r eigenvalues of each kernel; of equal ones the earlier kernel's comes first."""
         values = mixture[:, None] * self.eigenvalues[:, : self.rank]
         order = np.argsort(-values.ravel(), kind="stable")[: self.rank]
         return tuple(np.bincount(order // self.rank, minlength=self.n_kernels).tolist())
@@ -76,7 +76,7 @@ class MixtureSet:
         return float(values[len(values) - self.rank :].sum())
 
     def violation(self, mixture: FloatArray) -> float:
-        """By how much the worst of the conditions of (7.2) is broken; at most 0 where none is."""
+        """Largest violation of the conditions of (7.2); at most 0 where all hold."""
         inverses = math.inf if (mixture <= 0.0).any() else float(np.sum(1.0 / mixture))
         return max(
             self.ky_fan_norm(mixture) - self.ky_fan,

@@ -14,26 +14,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radboost._typing import FloatArray
 from radboost.projection.barrier import interior_point, least_costs
+from radboost.projection.logistic import LogisticRidge
 from radboost.projection.mixtures import Cell, Counts, MixtureSet
 
-# If there are no more cells than this, all of them are looked at.
+# Up to this number of cells all of them are tried.
 FEW_CELLS = 256
-# Alternations in a cell at most, and the relative gain below which it is done.
+# Most alternations in a cell, and the relative gain below which they end.
 ALTERNATIONS, SETTLED = 200, 1e-9
-
-
-class RidgeProblem(Protocol):
-    """The loss on the labelled rows with a quadratic penalty."""
-
-    def solve(self, features: FloatArray, penalties: FloatArray, start: FloatArray | None) -> tuple[FloatArray, float]:
-        """Coefficients, a line for each feature and last the intercepts, that minimise F; and F."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +37,13 @@ class Solved:
     mixture: FloatArray
     coefficients: FloatArray
     objective: float
-    # Exchanges at whose boundary it stands: there the projection would jump.
+    # Exchanges at whose boundary it lies: there the projection would jump.
     kinks: tuple[tuple[int, int], ...]
 
 
 @dataclass
 class Course:
-    """What was accepted, in order."""
+    """Accepted steps, in order."""
 
     objective: list[float] = field(default_factory=list)
     mixtures: list[FloatArray] = field(default_factory=list)
@@ -66,7 +59,7 @@ class Course:
 class ProjectionProblem:
     """Features of every kernel on the labelled rows, and the mixtures that are allowed."""
 
-    def __init__(self, mixtures: MixtureSet, features: list[FloatArray], ridge: RidgeProblem, alpha: float) -> None:
+    def __init__(self, mixtures: MixtureSet, features: list[FloatArray], ridge: LogisticRidge, alpha: float) -> None:
         self.mixtures, self.features, self.ridge, self.alpha = mixtures, features, ridge, alpha
         self._solved: dict[Counts, Solved | None] = {}
         self._floors: dict[Counts, float] = {}
@@ -74,30 +67,29 @@ class ProjectionProblem:
     def chosen(self, counts: Counts) -> tuple[FloatArray, NDArray[np.int64]]:
         """The features of a cell, and the kernel of each."""
         columns = [self.features[k][:, :count] for k, count in enumerate(counts)]
-        owners = np.repeat(np.arange(len(counts)), counts)
-        return np.hstack(columns), owners
+        return np.hstack(columns), np.repeat(np.arange(len(counts)), counts)
 
     def at(self, mixture: FloatArray) -> float:
         """F at a mixture, minimised over the classifier: what a grid would try."""
-        features, owners = self.chosen(self.mixtures.counts(mixture))
-        return self.ridge.solve(features, self.alpha / mixture[owners], None)[1]
+        features, kernels = self.chosen(self.mixtures.counts(mixture))
+        return self.ridge.solve(features, self.alpha / mixture[kernels], None)[1]
 
     def floor(self, counts: Counts) -> float:
-        """What F is not below in a cell, whatever its conditions: no weight exceeds 1 less the least of the others."""
+        """Lower bound of F in a cell, without its conditions: no weight exceeds 1 less the least of the others."""
         if any(count > part.shape[1] for count, part in zip(counts, self.features, strict=True)):
             return math.inf
         if counts not in self._floors:
-            features, owners = self.chosen(counts)
+            features, kernels = self.chosen(counts)
             most = 1.0 - (len(counts) - 1) / self.mixtures.inverse_sum
-            self._floors[counts] = self.ridge.solve(features, np.full(len(owners), self.alpha / most), None)[1]
+            self._floors[counts] = self.ridge.solve(features, np.full(len(kernels), self.alpha / most), None)[1]
         return self._floors[counts]
 
     def lower(self, counts: Counts, best: Solved) -> Solved | None:
         """The minimum of a cell if it is below `best`; most cells are ruled out by one fit of the classifier."""
         if counts not in self._solved and self.floor(counts) >= best.objective:
             return None
-        found = self.minimum(counts, best.mixture)
-        return found if found is not None and found.objective < best.objective else None
+        solved = self.minimum(counts, best.mixture)
+        return solved if solved is not None and solved.objective < best.objective else None
 
     def minimum(self, counts: Counts, near: FloatArray, report: Callable[..., None] | None = None) -> Solved | None:
         """The minimum of a cell; None where no mixture of M has these counts. Each is computed once."""
@@ -108,22 +100,22 @@ class ProjectionProblem:
         return self._solved[counts]
 
     def _descend(self, cell: Cell, inside: FloatArray, report: Callable[..., None] | None) -> Solved:
-        features, owners = self.chosen(cell.counts)
+        features, kernels = self.chosen(cell.counts)
         mixture = inside
-        coefficients, objective = self.ridge.solve(features, self.alpha / mixture[owners], None)
+        coefficients, objective = self.ridge.solve(features, self.alpha / mixture[kernels], None)
         if report is not None:
             report(objective, mixture, cell.counts)
         for _ in range(ALTERNATIONS):
             squares = np.sum(coefficients[:-1] ** 2, axis=1)
             costs = np.asarray(
-                0.5 * self.alpha * np.bincount(owners, squares, minlength=len(mixture)), dtype=np.float64
+                0.5 * self.alpha * np.bincount(kernels, squares, minlength=len(mixture)), dtype=np.float64
             )
             proposed = least_costs(cell, costs, inside)
-            found, value = self.ridge.solve(features, self.alpha / proposed[owners], coefficients)
+            fitted, value = self.ridge.solve(features, self.alpha / proposed[kernels], coefficients)
             if value >= objective:
                 break
             settled = objective - value <= SETTLED * max(abs(objective), 1e-300)
-            mixture, coefficients, objective = proposed, found, value
+            mixture, coefficients, objective = proposed, fitted, value
             if report is not None:
                 report(objective, mixture, cell.counts)
             if settled:
@@ -142,7 +134,7 @@ def _kinks(cell: Cell, mixture: FloatArray) -> tuple[tuple[int, int], ...]:
 
 
 def descend(problem: ProjectionProblem, start: FloatArray, course: Course) -> Solved | None:
-    """From the cell of a mixture to neighbouring ones while that lowers F, first across the kinks where it stands."""
+    """From the cell of a mixture to neighbouring ones while that lowers F, first across the kinks where it lies."""
     mixtures = problem.mixtures
     best = problem.minimum(mixtures.counts(start), start, course.accept)
     if best is None:
@@ -174,9 +166,9 @@ def search(
     best: Solved | None = None
     for start in starts:
         part = Course()
-        found = descend(problem, start, part)
-        if found is not None and (best is None or found.objective < best.objective):
-            best = found
+        solved = descend(problem, start, part)
+        if solved is not None and (best is None or solved.objective < best.objective):
+            best = solved
             course.objective, course.mixtures, course.counts = part.objective, part.mixtures, part.counts
         if best is not None:
             advance({"objective": best.objective})

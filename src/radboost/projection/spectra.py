@@ -1,6 +1,6 @@
 """Eigenvalues and eigenfunctions of the covariance operators of base kernels, each computed once.
 
-Storcheus, section 7.3 and (E.7): with weights w that sum to W, the matrix D^(1/2) K D^(1/2) / W has the eigenvalues of
+Storcheus, section 7.3 and (E.7): let the weights w sum to W. Then D^(1/2) K D^(1/2) / W has the eigenvalues of
 C = sum w_n Phi(x_n) Phi(x_n)' / W, and its eigenvector v belongs to the function
 
     u(x) = sum_n v_n sqrt(w_n) K(x, x_n) / sqrt(lambda W).
@@ -15,13 +15,13 @@ from scipy.linalg import eigh
 
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
-from radboost.projection.kernels import Kernel
+from radboost.projection.kernels import KernelFunction
 
-# A matrix is taken for positive semi-definite if no eigenvalue is below minus this share of the largest.
+# Smallest eigenvalue of a positive semi-definite matrix, relative to minus the largest one.
 TOLERANCE = 1e-8
 # Rows whose values with the landmarks are held at a time.
 BLOCK = 2000
-# Eigenvalues below this share of the largest are those of rounding.
+# Eigenvalues below this, relative to the largest, are rounding errors.
 NEGLIGIBLE = 1e-12
 # Kernel matrices of length 1 are dependent where the least eigenvalue of their inner products is below this.
 DEPENDENT = 1e-10
@@ -32,17 +32,17 @@ class Spectrum:
     """The largest eigenvalues of a base kernel, falling, and what evaluates their eigenfunctions."""
 
     eigenvalues: FloatArray
-    directions: FloatArray  # a line for each row that K is evaluated at, a column for each eigenfunction
+    directions: FloatArray  # shape (rows that K is evaluated at, eigenfunctions)
     unit: float  # K is divided by it, so that K(x, x) <= 1 on the rows
-    error: float = 0.0  # the share of the mean K(x, x) that the rows K is evaluated at leave out (Nystrom)
+    error: float = 0.0  # fraction of the mean K(x, x) that landmarks leave out (Nystrom)
 
     def functions(self, values: FloatArray) -> FloatArray:
-        """phi_j(x) = u_j(x) for weight 1, from K(x, x_n): a line for each x."""
+        """Values phi_j(x) = u_j(x) for weight 1, a row for each x, from K(x, x_n)."""
         return np.asarray(values @ self.directions) / self.unit
 
 
-def spectrum(kernel: Kernel, rows: FloatArray, weights: FloatArray, rank: int, number: int) -> Spectrum:
-    """Of one kernel; `number` is what errors call it."""
+def spectrum(kernel: KernelFunction, rows: FloatArray, weights: FloatArray, rank: int, number: int) -> Spectrum:
+    """Spectrum of one kernel; `number` is its name in errors."""
     # With one thread of BLAS, so that the numbers do not depend on how many there are.
     with one_blas_thread:
         values = np.asarray(kernel(rows, rows), dtype=np.float64)
@@ -52,10 +52,10 @@ def spectrum(kernel: Kernel, rows: FloatArray, weights: FloatArray, rank: int, n
             _refuse_without_unit(values, number)
         roots = np.sqrt(weights / weights.sum())
         matrix = roots[:, None] * (0.5 * (values + values.T) / unit) * roots
-        found, vectors = eigh(matrix, driver="evd")
-    _check_semi_definite(found, number)
-    kept = int(min(rank + 1, np.sum(found > NEGLIGIBLE * found[-1])))
-    largest = found[::-1][:kept]
+        eigenvalues, vectors = eigh(matrix, driver="evd")
+    _check_semi_definite(eigenvalues, number)
+    kept = int(min(rank + 1, np.sum(eigenvalues > NEGLIGIBLE * eigenvalues[-1])))
+    largest = eigenvalues[::-1][:kept]
     directions = roots[:, None] * vectors[:, ::-1][:, :kept] / np.sqrt(largest)
     # The largest value of each function on the rows is positive: that does not depend on weights or repetitions.
     at_rows = vectors[:, ::-1][:, :kept] / roots[:, None]
@@ -64,11 +64,11 @@ def spectrum(kernel: Kernel, rows: FloatArray, weights: FloatArray, rank: int, n
 
 
 def nystrom_spectrum(
-    kernel: Kernel, landmarks: FloatArray, rows: FloatArray, weights: FloatArray, rank: int, number: int
+    kernel: KernelFunction, landmarks: FloatArray, rows: FloatArray, weights: FloatArray, rank: int, number: int
 ) -> Spectrum:
-    """The same for many rows, with K(x, y) taken for k(x)' K_LL^-1 k(y), k(x) its values with the landmarks.
+    """Spectrum for many rows: K(x, y) is replaced by k(x)' K_LL^-1 k(y), k(x) being K at x and the landmarks.
 
-    phi(x) = K_LL^(-1/2) k(x) has that inner product, and C is a matrix of as many lines as there are landmarks.
+    phi(x) = K_LL^(-1/2) k(x) has that inner product, and C has as many rows as there are landmarks.
     """
     with one_blas_thread:
         inner = np.asarray(kernel(landmarks, landmarks), dtype=np.float64)
@@ -80,23 +80,23 @@ def nystrom_spectrum(
         covariance = np.zeros((root.shape[1], root.shape[1]))
         kept_trace = whole_trace = unit = 0.0
         for first in range(0, len(rows), BLOCK):
-            block, shares = rows[first : first + BLOCK], weights[first : first + BLOCK] / weights.sum()
+            block, parts = rows[first : first + BLOCK], weights[first : first + BLOCK] / weights.sum()
             mapped = np.asarray(kernel(block, landmarks), dtype=np.float64) @ root
             # K(x, x) one by one would be slow for kernels that are functions of matrices; of a few rows it is not.
             own = np.concatenate([np.diag(kernel(part, part)) for part in np.array_split(block, -(-len(block) // 50))])
-            covariance += (shares[:, None] * mapped).T @ mapped
-            kept_trace += float(shares @ np.sum(mapped**2, axis=1))
-            whole_trace += float(shares @ own)
+            covariance += (parts[:, None] * mapped).T @ mapped
+            kept_trace += float(parts @ np.sum(mapped**2, axis=1))
+            whole_trace += float(parts @ own)
             unit = max(unit, float(own.max()))
         if unit <= 0.0:
             raise ValueError(f"Kernel {number} is 0 for every row: leave it out.")
-        found, directions = eigh(covariance, driver="evd")
-    kept = int(min(rank + 1, np.sum(found > NEGLIGIBLE * found[-1])))
+        eigenvalues, directions = eigh(covariance, driver="evd")
+    kept = int(min(rank + 1, np.sum(eigenvalues > NEGLIGIBLE * eigenvalues[-1])))
     directions = root @ directions[:, ::-1][:, :kept] * np.sqrt(unit)
     at_landmarks = inner @ directions
     signs = np.sign(at_landmarks[np.argmax(np.abs(at_landmarks), axis=0), np.arange(kept)])
     error = max(0.0, 1.0 - kept_trace / whole_trace)
-    return Spectrum(found[::-1][:kept] / unit, np.ascontiguousarray(directions * signs), unit, error)
+    return Spectrum(eigenvalues[::-1][:kept] / unit, np.ascontiguousarray(directions * signs), unit, error)
 
 
 def _refuse_without_unit(values: FloatArray, number: int) -> None:
@@ -140,8 +140,8 @@ def check_independent(matrices: list[FloatArray]) -> None:
     units = np.array([matrix.ravel() / np.linalg.norm(matrix) for matrix in matrices])
     values, vectors = np.linalg.eigh(units @ units.T)
     if values[0] < DEPENDENT:
-        shares = np.abs(vectors[:, 0])
-        together = np.flatnonzero(shares > 1e-3 * shares.max()).tolist()
+        parts = np.abs(vectors[:, 0])
+        together = np.flatnonzero(parts > 1e-3 * parts.max()).tolist()
         names = f"{', '.join(map(str, together[:-1]))} and {together[-1]}"
         same = "the same up to a factor" if len(together) == 2 else "linearly dependent"
         raise ValueError(

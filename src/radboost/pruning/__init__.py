@@ -1,19 +1,18 @@
 """Small models: fewer hypotheses with other weights, whose scores are close to those of the whole ensemble."""
 
-from radboost.pruning.choosing import Choice, Limits
+from radboost.pruning.choosing import Evaluator, Limits, SizeSearch
 from radboost.pruning.columns import asked_columns, narrowed, widened
-from radboost.pruning.judging import Judge
 from radboost.pruning.outputs import Outputs
 from radboost.pruning.pruner import Pruner, most_rows
 from radboost.pruning.rows import DistinctRows, distinct_rows
 
 __all__ = [
-    "Choice",
     "DistinctRows",
-    "Judge",
+    "Evaluator",
     "Limits",
     "Outputs",
     "Pruner",
+    "SizeSearch",
     "asked_columns",
     "distinct_rows",
     "most_rows",

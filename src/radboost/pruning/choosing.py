@@ -1,22 +1,48 @@
-"""Which size: the largest within limits, or the smallest that is accurate enough."""
+"""Choice of a size: the largest within limits, or the smallest that is accurate enough."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from radboost.ensemble import Ensemble
-from radboost.pruning.judging import Judge
-from radboost.pruning.pruner import Pruned, Pruner
+import numpy as np
 
-# Sizes on the curve: the whole, then this part of it, then each this part of the one before.
+from radboost._typing import FloatArray
+from radboost.ensemble import Ensemble
+from radboost.pruning.outputs import Outputs
+from radboost.pruning.pruner import Pruned, Pruner
+from radboost.pruning.rows import DistinctRows
+
+# Sizes on the curve, as parts of the whole: this one first, then each this part of the one before.
 FIRST, STEP = 0.5, 0.75
 TOLERANCE = 0.02
+
+Costs = Callable[[FloatArray, FloatArray], FloatArray]  # scores and targets -> a number for each row
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Mean loss and mean error of an ensemble on some rows; of several targets, in their units."""
+
+    rows: DistinctRows
+    outputs: Outputs
+    losses: Costs
+    errors: Costs
+    n_threads: int
+
+    def __call__(self, ensemble: Ensemble) -> tuple[float, float]:
+        scores = ensemble.decision_function(self.rows.X, self.n_threads)
+        scores = self.outputs.in_units(scores if self.rows.offset is None else scores + self.rows.offset)
+        targets = self.outputs.in_units(self.rows.targets)
+        weights = self.rows.weights / self.rows.weights.sum()
+        # no product of vectors: BLAS adds in an order that depends on its threads
+        loss, error = (float(np.sum(weights * costs(scores, targets))) for costs in (self.losses, self.errors))
+        return loss, error
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is asked of a pruned model. Where nothing is, the smallest within the default tolerance is meant."""
+    """Limits of a pruned model. Without any, the smallest within the default tolerance is chosen."""
 
     max_trees: int | None = None
     max_bytes: int | None = None
@@ -24,7 +50,7 @@ class Limits:
 
     @property
     def allowed(self) -> float | None:
-        """The relative increase of the error that is allowed; None where limits of size alone decide."""
+        """Allowed relative increase of the error; None where limits of size alone decide."""
         if self.tolerance is not None or self.max_trees is not None or self.max_bytes is not None:
             return self.tolerance
         return TOLERANCE
@@ -36,67 +62,68 @@ class Limits:
 
 
 @dataclass
-class Choice:
-    """Pruned ensembles by the size that was asked for, and the search among them."""
+class SizeSearch:
+    """Search among pruned ensembles; `tried` has them by the number of hypotheses that was asked for."""
 
     pruner: Pruner
-    judge: Judge
+    evaluate: Evaluator
     n_bytes: Callable[[Ensemble], int]
     limits: Limits
-    found: dict[int, Pruned] = field(default_factory=dict)
+    tried: dict[int, Pruned] = field(default_factory=dict)
 
     def curve(self, chosen: Pruned) -> list[Pruned]:
         """One of each number of trees, from the smallest to the whole ensemble; the chosen one among them."""
-        by_trees = {self.found[size].n_trees: self.found[size] for size in sorted(self.found)}
+        by_trees = {self.tried[size].n_trees: self.tried[size] for size in sorted(self.tried)}
         by_trees[chosen.n_trees] = chosen
         return [by_trees[n_trees] for n_trees in sorted(by_trees)]
 
-    def make(self) -> Pruned:
+    def run(self) -> Pruned:
+        """Ensemble of the chosen size."""
         whole = len(self.pruner.ensemble)
         sizes, most = [whole, max(1, round(FIRST * whole))], self.limits.max_trees
         while sizes[-1] > 1:
             sizes.append(min(sizes[-1] - 1, round(STEP * sizes[-1])))
         if most is not None and most < whole:
             sizes = [whole, most, *(size for size in sizes if size < most)]
-        self._look_at(sorted(set(sizes)))
+        self._try(sorted(set(sizes)))
         if self.limits.max_bytes is not None:
-            self._look_between()
-        fitting = [size for size in sorted(self.found) if self.limits.fits(self.found[size])]
+            self._bisect()
+        fitting = [size for size in sorted(self.tried) if self.limits.fits(self.tried[size])]
         if not fitting:
-            smallest = min(one.n_bytes for one in self.found.values())
+            smallest = min(one.n_bytes for one in self.tried.values())
             raise ValueError(
                 f"max_bytes={self.limits.max_bytes:,} is less than any model of this ensemble takes: the smallest "
                 f"possible has {smallest:,} bytes. Give at least as many."
             )
         allowed = self.limits.allowed
-        return self.found[fitting[-1] if allowed is None else self._accurate(fitting, allowed)]
+        return self.tried[fitting[-1] if allowed is None else self._accurate(fitting, allowed)]
 
-    def _look_at(self, sizes: Sequence[int]) -> None:
+    def _try(self, sizes: Sequence[int]) -> None:
         for size, ensemble in zip(sizes, self.pruner.ensembles(sizes), strict=True):
-            self.found[size] = Pruned(ensemble, self.n_bytes(ensemble), *self.judge(ensemble))
+            self.tried[size] = Pruned(ensemble, self.n_bytes(ensemble), *self.evaluate(ensemble))
 
-    def _look_between(self) -> None:
-        """Sizes between the largest that fits and the next one that does not, by halves."""
-        sizes = sorted(self.found)
-        inside = [size for size in sizes if self.limits.fits(self.found[size])]
+    def _bisect(self) -> None:
+        """Try sizes between the largest that fits and the next one that does not."""
+        sizes = sorted(self.tried)
+        inside = [size for size in sizes if self.limits.fits(self.tried[size])]
         low = inside[-1] if inside else 0
         high = min((size for size in sizes if size > low), default=low)
         while low and high - low > 1:
             middle = (low + high) // 2
-            self._look_at([middle])
-            low, high = (middle, high) if self.limits.fits(self.found[middle]) else (low, middle)
+            self._try([middle])
+            low, high = (middle, high) if self.limits.fits(self.tried[middle]) else (low, middle)
 
     def _accurate(self, fitting: Sequence[int], tolerance: float) -> int:
-        """The smallest size from which on the error stays within the tolerance, up to the largest that fits."""
-        least = self.found[max(self.found)].error
+        """Smallest size from which on the error stays within the tolerance, up to the largest that fits."""
+        least = self.tried[max(self.tried)].error
         most = least + tolerance * abs(least)  # losses of users may be negative, and rounding makes of 0 less
         chosen = None
         for size in reversed(fitting):
-            if self.found[size].error > most:
+            if self.tried[size].error > most:
                 break
             chosen = size
         if chosen is None:
-            best = min(self.found[size].error for size in fitting)
+            best = min(self.tried[size].error for size in fitting)
             raise ValueError(
                 f"No model within these limits has an error of at most {most:.6g} on the held-back rows, which "
                 f"tolerance={tolerance:g} allows (the whole model has {least:.6g}): the smallest there is {best:.6g}. "

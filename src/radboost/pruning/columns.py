@@ -1,6 +1,6 @@
-"""An ensemble over the columns that it asks about alone.
+"""Ensembles over the columns that their trees split on.
 
-Sparse rows may have a hundred thousand columns, of which trees ask about a few hundred: dense copies of these are
+Sparse rows may have a hundred thousand columns, of which trees split on a few hundred: dense copies of these are
 small.
 """
 
@@ -17,11 +17,11 @@ from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
 from radboost.trees.tree import Tree
 
-Places = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.intp]
 
 
-def asked_columns(ensemble: Ensemble) -> Places:
-    """In ascending order: one at least, and all of them where a hypothesis is no tree."""
+def asked_columns(ensemble: Ensemble) -> Indices:
+    """Columns that trees split on, ascending, at least one; all columns where a hypothesis is no tree."""
     trees = [one for one in ensemble.hypotheses if isinstance(one, Tree)]
     if len(trees) < len(ensemble):
         return np.arange(ensemble.n_features)
@@ -29,18 +29,18 @@ def asked_columns(ensemble: Ensemble) -> Places:
     return np.array(asked or [0], dtype=np.intp)
 
 
-def narrowed(whole: Ensemble, columns: Places) -> Ensemble:
-    """The same sum of trees for rows that have these columns alone; its columns have no names."""
+def narrowed(whole: Ensemble, columns: Indices) -> Ensemble:
+    """Ensemble for rows that have these columns alone, without names of columns."""
     if len(columns) == whole.n_features:
         return whole
-    places = np.full(whole.n_features, -1)
-    places[columns] = np.arange(len(columns))
-    trees = _moved(whole.hypotheses, places, len(columns))
+    new_index = np.full(whole.n_features, -1)
+    new_index[columns] = np.arange(len(columns))
+    trees = _moved(whole.hypotheses, new_index, len(columns))
     return of_one_round(whole, trees, whole.weights, whole.complexities, n_features=len(columns))
 
 
-def widened(narrow: Ensemble, whole: Ensemble, columns: Places) -> Ensemble:
-    """What was made of the narrowed ensemble, for rows that have all columns, with their names."""
+def widened(narrow: Ensemble, whole: Ensemble, columns: Indices) -> Ensemble:
+    """Ensemble made of the narrowed one, for rows that have all columns, with their names."""
     if narrow.n_features == whole.n_features:
         return narrow
     trees = _moved(narrow.hypotheses, columns, whole.n_features)
@@ -50,7 +50,7 @@ def widened(narrow: Ensemble, whole: Ensemble, columns: Places) -> Ensemble:
 def of_one_round(
     like: Ensemble, hypotheses: Sequence[Any], weights: FloatArray, complexities: FloatArray, *, n_features: int
 ) -> Ensemble:
-    """These hypotheses, each of which takes its step in one round; all else as in another ensemble."""
+    """Ensemble of these hypotheses, whose steps are one round; all else as in another ensemble."""
     steps = np.zeros(len(hypotheses), dtype=STEP_TYPE)
     steps["hypothesis"], steps["eta"] = np.arange(len(hypotheses)), weights
     same_columns = n_features == like.n_features
@@ -68,6 +68,6 @@ def of_one_round(
     )
 
 
-def _moved(trees: Sequence[Any], places: Places, n_features: int) -> list[Tree]:
-    """The same trees, whose column j is column places[j] of n_features."""
-    return [tree.with_columns(places, n_features) for tree in trees]
+def _moved(trees: Sequence[Any], new_index: Indices, n_features: int) -> list[Tree]:
+    """Trees whose column j is column new_index[j] of n_features."""
+    return [tree.with_columns(new_index, n_features) for tree in trees]

@@ -1,4 +1,4 @@
-"""Leaves of a few trees, fitted to the scores of many: the questions stay as they are."""
+"""Leaves of a few trees, fitted to the scores of many: the splits stay as they are."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from radboost._typing import FloatArray, FloatMatrix
 from radboost.pruning.outputs import Outputs
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
-# Leaves are drawn to what they were, as strongly as this share of all rows pulls.
+# Ridge that draws leaves to their old values, as a fraction of the weight of all rows.
 RIDGE = 0.01
 MOST_STEPS, EXACT = 30, 1e-3
-# Numbers in leaves are multiples of this, weights of trees have so many bits.
+# Values of leaves are multiples of 1 / LEAF_GRID; weights of trees have this many bits.
 LEAF_GRID = 2.0**20
 WEIGHT_BITS = 24
 
 
 def leaf_table(tree: Tree, outputs: Outputs) -> FloatArray:
-    """What is compared of the numbers of each leaf, in a line; votes are 1 for a class."""
+    """Values of the leaves as they are compared, shape (n_leaves, n_outputs); a vote is 1 for a class."""
     leaves = tree.feature < 0
     if tree.n_outputs == 1:
         return np.asarray(tree.value[leaves][:, None])
-    places = tree.value[leaves].astype(np.intp)
+    indices = tree.value[leaves].astype(np.intp)
     if tree.vectors is not None:
-        table = tree.vectors[places]
+        table = tree.vectors[indices]
     else:
-        table = np.zeros((len(places), tree.n_outputs))
-        voting = np.flatnonzero(places >= 0)
-        table[voting, places[voting]] = 1.0
+        table = np.zeros((len(indices), tree.n_outputs))
+        voting = np.flatnonzero(indices >= 0)
+        table[voting, indices[voting]] = 1.0
     return outputs.compared(np.asarray(table))
 
 
 def reached(trees: Sequence[Tree], X: FloatMatrix, n_threads: int) -> sparse.csr_array:
-    """For each row a 1 at the leaf that it reaches in each tree; leaves are counted through all trees."""
+    """Indicators of the leaf that each row reaches in each tree, shape (n_rows, leaves of all trees)."""
     columns, n_leaves = np.empty((len(X), len(trees)), dtype=np.int64), 0
-    for place, tree in enumerate(trees):
+    for j, tree in enumerate(trees):
         numbered, table = tree.leaf_numbers()
-        columns[:, place] = numbered.predict(X, n_threads).astype(np.int64) + n_leaves
+        columns[:, j] = numbered.predict(X, n_threads).astype(np.int64) + n_leaves
         n_leaves += len(table)
     starts = np.arange(len(X) + 1, dtype=np.int64) * len(trees)
     return sparse.csr_array((np.ones(columns.size), columns.reshape(-1), starts), shape=(len(X), n_leaves))
@@ -56,12 +56,10 @@ def refit(
     outputs: Outputs,
     n_threads: int,
 ) -> list[FloatArray]:
-    """What the leaves of each tree add to the scores, a line for each leaf, so that the sums are close to `scores`.
+    """Tables of leaf values, shape (n_leaves, n_outputs) each, whose sums are close to `scores`.
 
-    Scores and leaves are what is compared of them.
-
-    The minimum of the mean squared distance plus RIDGE times the squared distance of the leaves from what they are, by
-    conjugate gradients; each step lowers that, and without any the leaves are what they were.
+    Scores and leaves are as they are compared. Conjugate gradients lower the mean squared distance plus RIDGE times the
+    squared distance of the leaves from their old values, at which they start.
     """
     tables = [weight * leaf_table(tree, outputs) for tree, weight in zip(trees, tree_weights, strict=True)]
     leaves, leaf_values = reached(trees, X, n_threads), np.concatenate(tables)
@@ -84,22 +82,22 @@ def refit(
 
 
 def keep_still(trees: Sequence[Tree], tables: Sequence[FloatArray], still: FloatArray) -> None:
-    """Writes into tables what outputs that no question moves have to be; `still` has NaN for all others.
+    """Write constant outputs into tables; `still` has NaN for all other outputs.
 
-    The first tree without questions says it, and all others say 0.
+    The first tree without splits gets the constant, and all others 0.
     """
-    outputs, said = np.flatnonzero(~np.isnan(still)), False
+    outputs, done = np.flatnonzero(~np.isnan(still)), False
     for tree, table in zip(trees, tables, strict=True):
-        says = tree.n_splits == 0 and not said
-        table[:, outputs] = still[outputs] if says else 0.0
-        said |= says
+        first = tree.n_splits == 0 and not done
+        table[:, outputs] = still[outputs] if first else 0.0
+        done |= first
 
 
 def tree_of(tree: Tree, table: FloatArray, outputs: Outputs) -> tuple[Tree, float]:
-    """A tree of the same questions with these numbers, divided by a weight, and the weight.
+    """Tree of the same splits with these values divided by a weight, and the weight.
 
-    The numbers are at most 1, and with several classes those above 0 sum to at most 1: such trees are in the convex
-    hull of trees that vote, and have the complexity of these.
+    The values are at most 1, and with several classes those above 0 sum to at most 1. Such trees are in the convex hull
+    of trees that vote, and have the complexity of these.
     """
     several = outputs.number > 1
     if outputs.of_classes:
@@ -125,6 +123,6 @@ def tree_of(tree: Tree, table: FloatArray, outputs: Outputs) -> tuple[Tree, floa
 
 
 def rounded_up(number: float) -> float:
-    """To 24 bits."""
+    """Round up to WEIGHT_BITS bits."""
     mantissa, exponent = math.frexp(number)
     return math.ldexp(math.ceil(mantissa * 2.0**WEIGHT_BITS), exponent - WEIGHT_BITS)

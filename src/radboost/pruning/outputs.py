@@ -1,4 +1,4 @@
-"""How the numbers that hypotheses give for a row are compared."""
+"""Comparison of the values that hypotheses have for a row."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from radboost._typing import FloatArray
 
 @dataclass(frozen=True)
 class Outputs:
-    """The numbers for a row: one, or scores of several classes, or several targets, each of which has a unit.
+    """Values for a row: one, or scores of several classes, or several targets with a unit each.
 
-    Of scores of classes only the differences matter: they are compared with the mean 0.
+    Only differences between scores of classes matter: they are compared with the mean 0.
     """
 
     number: int
@@ -21,15 +21,15 @@ class Outputs:
 
     @property
     def of_classes(self) -> bool:
-        """Whether there are several, of as many classes."""
+        """True for scores of several classes."""
         return self.number > 1 and self.units is None
 
     def compared(self, numbers: FloatArray) -> FloatArray:
-        """What is compared of these numbers, in a line for each row."""
+        """Values as they are compared, shape (n_rows, number)."""
         if self.of_classes:
             return np.asarray(numbers - numbers.mean(axis=1, keepdims=True))
         return self.in_units(numbers)
 
     def in_units(self, numbers: FloatArray) -> FloatArray:
-        """Several targets, or what is said of them, divided by their units; of all else what was given."""
+        """Several targets, or their scores, divided by their units; all else unchanged."""
         return numbers if self.units is None else numbers / self.units

@@ -1,6 +1,6 @@
-"""The L1 path: which hypotheses are worth their price, if the scores of the whole ensemble are to be kept.
+"""The L1 path: hypotheses that are worth their price, if the scores of the whole ensemble are to be kept.
 
-With G the second moments of the hypotheses' answers and alpha* the weights of the ensemble, the mean squared distance
+G are the second moments of the hypotheses' predictions, alpha* the weights of the ensemble. The mean squared distance
 between the scores of two vectors of weights is (alpha - alpha*)' G (alpha - alpha*), and the path minimises
 
     F_c(alpha) = 1/2 (alpha - alpha*)' G (alpha - alpha*) + c sum over j of Lambda_j |alpha_j|
@@ -21,32 +21,32 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray, FloatMatrix
 from radboost.families.kinds import predictions
-from radboost.pruning.columns import Places
+from radboost.pruning.columns import Indices
 from radboost.pruning.outputs import Outputs
 
-# Each price of the path is this part of the one before; it ends where prices are this part of the first.
+# Ratio of two prices that follow each other on the path, and of the last to the first.
 FALL, LAST = 0.75, 1e-4
-# A minimum is known where no condition is violated by more than this part of the largest slope there can be. On the
-# path, which only chooses hypotheses, by more than this part of the smallest price.
+# Tolerance of a minimum, relative to the largest possible slope; on the path, which only chooses hypotheses, relative
+# to the smallest price.
 EXACT, ON_PATH = 1e-9, 0.02
 MOST_SWEEPS, MOST_ON_PATH = 10_000, 100
-DUST = 1e-13  # part of the largest slope: what rounding leaves of 0
+DUST = 1e-13  # relative to the largest slope: rounding errors of 0
 BLOCK_CELLS = 2**22
 
 
-def answers(hypotheses: Sequence[Any], X: FloatMatrix, outputs: Outputs, n_threads: int) -> FloatArray:
-    """A column for each hypothesis, a line for each row, or of several outputs for each row and output."""
-    found = np.empty((len(X), outputs.number, len(hypotheses)))
-    for place, hypothesis in enumerate(hypotheses):
-        numbers = predictions(hypothesis, X, n_threads).reshape(len(X), outputs.number)
-        found[:, :, place] = outputs.compared(numbers)
-    return found.reshape(len(X) * outputs.number, len(hypotheses))
+def predicted(hypotheses: Sequence[Any], X: FloatMatrix, outputs: Outputs, n_threads: int) -> FloatArray:
+    """Predictions as they are compared, shape (n_rows * n_outputs, n_hypotheses)."""
+    columns = np.empty((len(X), outputs.number, len(hypotheses)))
+    for j, hypothesis in enumerate(hypotheses):
+        values = predictions(hypothesis, X, n_threads).reshape(len(X), outputs.number)
+        columns[:, :, j] = outputs.compared(values)
+    return columns.reshape(len(X) * outputs.number, len(hypotheses))
 
 
 def moments_of(
     hypotheses: Sequence[Any], X: FloatMatrix, weights: FloatArray, outputs: Outputs, n_threads: int
 ) -> tuple[FloatArray, FloatArray]:
-    """The mean answers, a line for each output, and G: the mean products of two answers, summed over the outputs.
+    """Mean predictions, shape (n_outputs, n_hypotheses), and G, the mean products summed over the outputs.
 
     The weights of the rows sum to 1.
     """
@@ -55,7 +55,7 @@ def moments_of(
     height = max(1, BLOCK_CELLS // (outputs.number * max(1, len(hypotheses))))
     for first in range(0, len(X), height):
         part = slice(first, first + height)
-        block = answers(hypotheses, X[part], outputs, n_threads)
+        block = predicted(hypotheses, X[part], outputs, n_threads)
         means += np.einsum("i,ijk->jk", weights[part], block.reshape(-1, outputs.number, len(hypotheses)))
         block *= np.sqrt(np.repeat(weights[part], outputs.number))[:, None]
         moments += block.T @ block
@@ -96,14 +96,14 @@ class Distance:
         self,
         start: FloatArray,
         c: float,
-        among: Places | None = None,
+        among: Indices | None = None,
         tolerance: float = EXACT,
         most_sweeps: int = MOST_SWEEPS,
     ) -> FloatArray:
-        """The minimum of F_c, by exact steps along one weight after the other; others than those `among` stay.
+        """Minimum of F_c, by exact steps along one weight after the other; only those `among` move, None for all.
 
-        It ends where no condition is violated by more than `tolerance` times the largest slope there can be, or after
-        so many sweeps; every step lowers F_c.
+        It ends where no condition is violated by more than `tolerance` times the largest possible slope, or after
+        `most_sweeps`; every step lowers F_c.
         """
         weights, slopes = start.copy(), self.slopes(start)
         thresholds, curvatures = c * self.prices, self.moments.diagonal()
@@ -141,24 +141,24 @@ class Distance:
             weights = self.minimise(weights, c, None, max(EXACT, ON_PATH * c * cheapest), MOST_ON_PATH)
             yield c, weights
 
-    def supports(self, sizes: Sequence[int]) -> dict[int, Places]:
-        """For each size so many hypotheses: those with the largest weights where the path first has as many."""
-        wanted, found = sorted(sizes), dict[int, Places]()
+    def supports(self, sizes: Sequence[int]) -> dict[int, Indices]:
+        """Indices of hypotheses by size: those of the largest weights where the path first has as many."""
+        wanted, supports = sorted(sizes), dict[int, Indices]()
         free, weights = self.prices <= 0.0, self.whole
         spreads = np.sqrt(self.moments.diagonal())
         for _, weights in self.path():
             n_used = int(np.count_nonzero((weights != 0.0) | free))
             while wanted and n_used >= wanted[0]:
                 size = wanted.pop(0)
-                found[size] = _largest(weights, spreads, free, size)
+                supports[size] = _largest(weights, spreads, free, size)
             if not wanted:
                 break
-        for size in wanted:  # those without a weight at the end of the path say nothing that others do not say
-            found[size] = _largest(weights, spreads, free, size)
-        return found
+        for size in wanted:  # those without a weight at the end of the path are sums of others
+            supports[size] = _largest(weights, spreads, free, size)
+        return supports
 
 
-def _largest(weights: FloatArray, spreads: FloatArray, free: npt.NDArray[np.bool_], size: int) -> Places:
+def _largest(weights: FloatArray, spreads: FloatArray, free: npt.NDArray[np.bool_], size: int) -> Indices:
     sizes = np.where(free, np.inf, np.abs(weights) * spreads)
-    places = np.argsort(-sizes, kind="stable")[:size]
-    return np.sort(places[sizes[places] > 0.0])
+    indices = np.argsort(-sizes, kind="stable")[:size]
+    return np.sort(indices[sizes[indices] > 0.0])

@@ -1,4 +1,4 @@
-"""From a loss and a true string to the deterministic automaton of its losses, made once and kept."""
+"""Deterministic automata of the losses to a true string, made once and kept."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def as_array(values: Any) -> NDArray[Any] | None:
 
 
 def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> LossSource:
-    """Pi_1(U o Y_i) for the native code: arcs by classes of symbols, those that read nothing in topological order."""
+    """Pi_1(U o Y_i) for the native code: arcs by classes of symbols, epsilons in topological order."""
     acceptor = loss.acceptor([int(symbol) for symbol in y], alphabet_size)
     if acceptor.semiring is PROBABILITY:
         acceptor = acceptor.map_weights(lambda weight: -math.log(weight), LOG)
@@ -79,11 +79,8 @@ def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> L
     arcs = [move for moves in classes for move in moves] + [(arc.origin, arc.target, arc.weight) for arc in silent]
     starts = np.cumsum([0, *map(len, classes)])
     columns = np.array(arcs, dtype=np.float64).reshape(-1, 3).T
-    initial, final = np.full(acceptor.n_states, math.inf), np.full(acceptor.n_states, math.inf)
-    for state, weight in acceptor.initial.items():
-        initial[state] = weight
-    for state, weight in acceptor.final.items():
-        final[state] = weight
+    ends = acceptor.initial, acceptor.final
+    initial, final = (np.array([of.get(s, math.inf) for s in range(acceptor.n_states)], np.float64) for of in ends)
     return make_loss_source(
         minimum=acceptor.semiring is TROPICAL,
         initial=initial,
@@ -97,7 +94,7 @@ def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> L
 
 
 def _in_order(acceptor: Transducer) -> list[Arc] | None:
-    """The arcs that read nothing, the origin of none being the target of a later one; None if they go in circles."""
+    """Arcs that read nothing, the origin of none being the target of a later one; None for a cycle."""
     silent = [arc for arc in acceptor.arcs if arc.input == EPSILON]
     edges: list[list[tuple[int, float]]] = [[] for _ in range(acceptor.n_states)]
     for arc in silent:
@@ -106,8 +103,8 @@ def _in_order(acceptor: Transducer) -> list[Arc] | None:
     order = topological_order(states, edges)
     if len(order) < len(states):
         return None
-    place = {state: k for k, state in enumerate(order)}
-    return sorted(silent, key=lambda arc: place[arc.origin])
+    position = {state: k for k, state in enumerate(order)}
+    return sorted(silent, key=lambda arc: position[arc.origin])
 
 
 def loss_value(loss: StringLoss | str, y: Any, y_true: Any, alphabet_size: int | None = None) -> float:
@@ -117,9 +114,9 @@ def loss_value(loss: StringLoss | str, y: Any, y_true: Any, alphabet_size: int |
     if alphabet_size is None:
         strings = check_string("y", y, size), check_string("y_true", y_true, size)
         size = 1 + max((int(string.max()) for string in strings if len(string)), default=0)
-    judged, true = check_string("y", y, size), check_string("y_true", y_true, size)
-    loss.check_lengths(len(judged), len(true))
-    return float(loss_source(loss, true, size).loss(judged))
+    predicted, true = check_string("y", y, size), check_string("y_true", y_true, size)
+    loss.check_lengths(len(predicted), len(true))
+    return float(loss_source(loss, true, size).loss(predicted))
 
 
 class LossCache:
@@ -147,10 +144,10 @@ class LossCache:
         """B of Figures 6.2(a) and 6.4(a), before exp, for strings of one length."""
         key = (loss, y.tobytes(), length, alphabet_size, max_states, threshold)
         with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
+            kept = self._kept.get(key)
+            if kept is not None:
                 self._kept.move_to_end(key)
-                return found
+                return kept
         made = loss_source(loss, y, alphabet_size).determinize(length, max_states, threshold, stop)
         with self._lock:
             if key not in self._kept:
@@ -160,7 +157,7 @@ class LossCache:
                 self._bytes -= self._kept.popitem(last=False)[1].n_bytes
         return made
 
-    # Copies and pickles of an estimator begin with an empty one: automata are made again where they are asked for.
+    # Copies and pickles of an estimator begin with an empty cache.
     def __getstate__(self) -> dict[str, int]:
         return {"max_bytes": self.max_bytes}
 
@@ -171,7 +168,7 @@ class LossCache:
 def check_budget(
     loss: StringLoss, max_states: object, threshold: object, length: int, default: int = DEFAULT_STATES
 ) -> tuple[int, float]:
-    """The budget of states, and how far above the least loss strings are told apart first (None: no bound).
+    """Budget of states, and the distance from the least loss within which losses are kept exact first (None: any).
 
     Without a budget, losses whose automata stay small have none, others the default.
     """
@@ -185,6 +182,3 @@ def check_budget(
             f"{length}; got {budget}."
         )
     return budget, math.inf if threshold is None else check_real("threshold", threshold, low=0.0)
-
-
-__all__ = ["DEFAULT_STATES", "LossCache", "check_budget", "check_string", "loss_source", "loss_value"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class ChainShape:
-    """Which weights a chain has: of each symbol with each feature, and of substrings of 1, ..., `order` symbols."""
+    """Shape of the weights of a chain: symbols by features, and substrings of 1, ..., `order` symbols."""
 
     alphabet_size: int
     n_features: int
@@ -23,7 +23,7 @@ class ChainShape:
         return self.alphabet_size * self.n_features + n_substrings
 
     def split(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-        """The weights of features, a line for each symbol, and of substrings by their lengths."""
+        """Weights of features, shape (alphabet_size, n_features), and of substrings by their lengths."""
         first = self.alphabet_size * self.n_features
         emissions = weights[:first].reshape(self.alphabet_size, self.n_features)
         substrings = []
@@ -33,21 +33,21 @@ class ChainShape:
         return emissions, substrings
 
     def potentials(self, weights: NDArray[np.float64], features: Any) -> NDArray[np.float64]:
-        """Scores of all substrings at all places; features of a place meet the last symbol."""
+        """Scores of substrings, shape (length, alphabet_size ** order); features belong to the last symbol."""
         emissions, substrings = self.split(weights)
         scores = np.asarray(features @ emissions.T)
         length, size = scores.shape
         tables = np.zeros(size**self.order)
-        found = np.empty((length, size**self.order))
+        potentials = np.empty((length, size**self.order))
         for k in range(1, self.order + 1):
             tables = tables + np.tile(substrings[k - 1], size ** (self.order - k))
-            # At the first places substrings are shorter.
-            found[k - 1 : length if k == self.order else k] = tables
-        found += np.tile(scores, size ** (self.order - 1))
-        return found
+            # At the first positions substrings are shorter.
+            potentials[k - 1 : length if k == self.order else k] = tables
+        potentials += np.tile(scores, size ** (self.order - 1))
+        return potentials
 
     def gradient(self, of_scores: NDArray[np.float64], features: Any) -> NDArray[np.float64]:
-        """From derivatives by all scores, zero at entries that are no scores, to those by the weights."""
+        """Derivatives by the weights, from those by all scores, which are zero at entries that are no scores."""
         length, size = len(of_scores), self.alphabet_size
         by_symbol = of_scores.reshape(length, -1, size).sum(axis=1)
         emissions = np.asarray(features.T @ by_symbol).T.ravel()

@@ -9,7 +9,7 @@ from radboost.structured.graphs import trim
 from radboost.structured.semirings import Semiring
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
-# States of the filter: what may follow on the tape that both sides share.
+# States of the filter: the sides that may take epsilons alone.
 ANYTHING, LEFT_ALONE, RIGHT_ALONE = 0, 1, 2
 
 ArcsBySymbol = Mapping[int, Sequence[Arc]]
@@ -31,9 +31,9 @@ class LazyComposition:
     (T1 o T2)(x, y) is the sum of T1(x, z) (x) T2(z, y) over all z (Storcheus, equation D.1). A state stands for a state
     of the left side, one of the right side and one of the epsilon filter of Mohri, Pereira and Riley (1996). Without
     the filter, epsilons that both sides have between two symbols of z could be taken in several orders, and sums would
-    count each order. Here both sides first take epsilons together, and the side that has more of them then takes the
-    others alone. Alone means that the other side waits; where the side that waits has no epsilons to take, nothing is
-    to be forbidden, and the filter stays in its first state. So it never adds states where only one side has epsilons.
+    count each order. Here both sides first take epsilons together. The side with more of them then takes the others
+    alone, while the other side waits. Where that side has no epsilons the filter stays in its first state, so that it
+    adds no states where only one side has epsilons.
     """
 
     def __init__(self, left: Transducer, right: Transducer) -> None:
@@ -72,7 +72,8 @@ class LazyComposition:
     def arcs(self, state: int) -> list[Arc]:
         """The arcs of a state."""
         left, right, allowed = self._states[state]
-        written, read = self._left_arcs(left), self._right_arcs(right)
+        written = _by_symbol(self._by_output, self._left, left, "output")
+        read = _by_symbol(self._by_input, self._right, right, "input")
         arcs = [self._both(state, *pair) for pair in _matches(written, read)]
         left_epsilons, right_epsilons = written.get(EPSILON, ()), read.get(EPSILON, ())
         if allowed == ANYTHING:
@@ -101,21 +102,15 @@ class LazyComposition:
             self._states.append(key)
         return number
 
-    def _left_arcs(self, state: int) -> ArcsBySymbol:
-        if state not in self._by_output:
-            groups: dict[int, list[Arc]] = {}
-            for arc in self._left.arcs_from(state):
-                groups.setdefault(arc.output, []).append(arc)
-            self._by_output[state] = groups
-        return self._by_output[state]
 
-    def _right_arcs(self, state: int) -> ArcsBySymbol:
-        if state not in self._by_input:
-            groups: dict[int, list[Arc]] = {}
-            for arc in self._right.arcs_from(state):
-                groups.setdefault(arc.input, []).append(arc)
-            self._by_input[state] = groups
-        return self._by_input[state]
+def _by_symbol(cache: dict[int, ArcsBySymbol], transducer: Transducer, state: int, side: str) -> ArcsBySymbol:
+    """Arcs of a state by their symbol on a side, "input" or "output"."""
+    if state not in cache:
+        groups: dict[int, list[Arc]] = {}
+        for arc in transducer.arcs_from(state):
+            groups.setdefault(getattr(arc, side), []).append(arc)
+        cache[state] = groups
+    return cache[state]
 
 
 def _matches(written: ArcsBySymbol, read: ArcsBySymbol) -> Iterator[tuple[Arc, Arc]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from radboost.structured.automata import LossCache
 from radboost.structured.gradient import expected_loss, gradient_terms
-from radboost.structured.losses import CrossEntropy, Hamming, StringLoss
+from radboost.structured.losses import Hamming, StringCrossEntropy, StringLoss
 
 
 def best_strings(potentials: NDArray[np.float64], order: int, n_best: int = 1) -> NDArray[np.int32]:
@@ -17,13 +17,13 @@ def best_strings(potentials: NDArray[np.float64], order: int, n_best: int = 1) -
     length, width = potentials.shape
     size = round(width ** (1.0 / order))
     n_states = size ** (order - 1)
-    # Strings begin with zeros before their first place, which is how shorter substrings are numbered.
+    # Strings begin with zeros before their first position, which is how shorter substrings are numbered.
     scores = np.full((n_states, n_best), -np.inf)
     scores[0, 0] = 0.0
     back = np.empty((length, n_states, n_best, 2), dtype=np.int64)
-    for place in range(length):
+    for s in range(length):
         # From (oldest symbol, others, rank) by a symbol to (others, symbol): with order 1 there is one state.
-        candidates = scores[:, :, None] + potentials[place].reshape(n_states, 1, size)
+        candidates = scores[:, :, None] + potentials[s].reshape(n_states, 1, size)
         oldest = size if order > 1 else 1
         grouped = candidates.reshape(oldest, n_states // oldest, n_best, size)
         lists = grouped.transpose(1, 3, 0, 2) if order > 1 else grouped.transpose(1, 0, 2, 3)
@@ -33,9 +33,9 @@ def best_strings(potentials: NDArray[np.float64], order: int, n_best: int = 1) -
         if order > 1:
             others = np.arange(n_states) // size
             origin = (chosen // n_best) * (n_states // oldest) + others[:, None]
-            back[place] = np.stack([origin, chosen % n_best], axis=2)
+            back[s] = np.stack([origin, chosen % n_best], axis=2)
         else:
-            back[place] = np.stack([chosen % size, chosen // size], axis=2)
+            back[s] = np.stack([chosen % size, chosen // size], axis=2)
     return _read_back(scores, back, order, size, n_best)
 
 
@@ -49,22 +49,22 @@ def _read_back(
     strings = np.empty((len(ends), length), dtype=np.int32)
     for number, end in enumerate(ends):
         state, rank = divmod(int(end), n_best)
-        for place in range(length - 1, -1, -1):
-            first, rank_before = back[place, state, rank]
+        for s in range(length - 1, -1, -1):
+            first, rank_before = back[s, state, rank]
             if order > 1:
-                strings[number, place] = state % size
+                strings[number, s] = state % size
                 state, rank = int(first), int(rank_before)
             else:
-                strings[number, place] = first
+                strings[number, s] = first
                 rank = int(rank_before)
     return strings
 
 
 def marginals(potentials: NDArray[np.float64], order: int, cache: LossCache) -> NDArray[np.float64]:
-    """The chance of each symbol at each place, for strings drawn with odds exp(score)."""
+    """Probabilities of symbols, shape (length, alphabet_size), for strings drawn with odds exp(score)."""
     length, width = potentials.shape
     size = round(width ** (1.0 / order))
-    terms = gradient_terms(CrossEntropy(), [0] * length, potentials, order=order, cache=cache)
+    terms = gradient_terms(StringCrossEntropy(), [0] * length, potentials, order=order, cache=cache)
     return np.asarray(terms.q.reshape(length, -1, size).sum(axis=1))
 
 
@@ -73,15 +73,14 @@ def least_expected_loss(
 ) -> NDArray[np.int32]:
     """The string with the least expected loss under the model.
 
-    For the Hamming loss it is made of the likeliest symbol at each place. For others it is the best of the
-    `n_candidates` strings with the highest scores and that one; their expected losses are sums over all strings, by
-    automata.
+    For the Hamming loss it has the likeliest symbol at each position. For others it is the best of the `n_candidates`
+    strings with the highest scores and that one; their expected losses are sums over all strings, by automata.
     """
     likeliest: NDArray[np.int32] = marginals(potentials, order, cache).argmax(axis=1).astype(np.int32)
     if isinstance(loss, Hamming):
         return likeliest
     candidates = best_strings(potentials, order, n_candidates)
-    if isinstance(loss, CrossEntropy):
+    if isinstance(loss, StringCrossEntropy):
         return np.asarray(candidates[0])
     tried = np.unique(np.vstack([candidates, likeliest]), axis=0)
     expected = [sum(expected_loss(loss, one, potentials, order=order, cache=cache, **budget)) for one in tried]

@@ -11,21 +11,20 @@ from radboost.structured.graphs import forward_edges, state_on_cycle, trim, usef
 from radboost.structured.semirings import PROBABILITY, Semiring
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
-# How much residuals may differ and still be taken for the same, as a share of the weights they come from: some
-# thousand times the rounding error of one operation, because errors add up along a path.
+# Largest relative difference of residuals that are taken for the same: some thousand times the rounding error of one
+# operation, because errors add up along a path.
 RESIDUAL_TOLERANCE = 2.0**-40
 
 
 def determinize(acceptor: Transducer, max_states: int | None = None) -> Transducer:
     """The deterministic acceptor that gives every string the same weight: Det(A) of Storcheus, appendix D.1.
 
-    Its states are subsets of the states of the acceptor, each with a residual: the share of the weight of the string
-    read so far that belongs to it (Mohri 1997). Residuals are divided by their semiring sum, which goes to the arc that
-    leads to the subset. Subsets of the same states whose residuals differ only by rounding are one state: by no more
-    than 2^-40 of the residual in the probability semiring, 2^-40 times the largest weight of the acceptor (in the log
-    semiring at least 1) otherwise. So costs should not be mixed with far larger ones that stand for "forbidden": leave
-    out such arcs. The acceptor must have no epsilons and no cycles. There may be exponentially many subsets;
-    `max_states` is how many are allowed.
+    Its states are subsets of the states of the acceptor. Each member has a residual: its part of the weight of the
+    string read so far (Mohri 1997). Residuals are divided by their semiring sum, which goes to the arc that leads to
+    the subset. Subsets of the same states whose residuals differ only by rounding are one state. In the probability
+    semiring that is 2^-40 of the residual, otherwise 2^-40 times the largest weight of the acceptor (in the log
+    semiring at least 1). So leave out forbidden arcs instead of giving them huge costs. The acceptor must have no
+    epsilons and no cycles. There may be exponentially many subsets; `max_states` limits them.
     """
     limit = math.inf if max_states is None else check_integer("max_states", max_states, 1)
     _check_input(acceptor)
@@ -89,16 +88,13 @@ def _tolerance(acceptor: Transducer) -> float:
 
 
 def _reached(acceptor: Transducer, residuals: Mapping[int, float]) -> dict[int, dict[int, float]]:
-    """For each symbol, the states that it leads to from a subset, and their weights.
-
-    Products that are too small for a float are zero, and left out.
-    """
+    """States that each symbol leads to from a subset, with their weights."""
     semiring = acceptor.semiring
     arriving: dict[int, dict[int, list[float]]] = {}
     for member, residual in residuals.items():
         for arc in acceptor.arcs_from(member):
             weight = semiring.times(residual, arc.weight)
-            if weight != semiring.zero:
+            if weight != semiring.zero:  # which products that are too small for a float are
                 arriving.setdefault(arc.input, {}).setdefault(arc.target, []).append(weight)
     return {
         symbol: {target: semiring.sum(weights) for target, weights in targets.items()}
@@ -107,13 +103,11 @@ def _reached(acceptor: Transducer, residuals: Mapping[int, float]) -> dict[int, 
 
 
 class _Subsets:
-    """The subsets met so far and their numbers.
+    """The subsets met so far and their numbers."""
 
-    Residuals that differ by rounding may lie on two sides of any grid, so that rounding them to a grid would not always
-    merge them. Instead, all residuals of a subset are added up with fixed random factors, and the sum finds its cell in
-    a grid whose cells are so large that subsets within the tolerance lie in the same or in neighbouring cells. In these
-    the residuals themselves are compared.
-    """
+    # Residuals that differ by rounding may lie on two sides of any grid, so that rounding would not always merge them.
+    # Instead, all residuals of a subset are added up with fixed random factors. The sum has a cell in a grid, so large
+    # that subsets within the tolerance lie in the same or in neighboring cells. There the residuals are compared.
 
     def __init__(self, semiring: Semiring, tolerance: float) -> None:
         self.residuals: list[dict[int, float]] = []
@@ -125,10 +119,10 @@ class _Subsets:
         self._factors: list[float] = []
 
     def number(self, weights: Mapping[int, float]) -> tuple[int, float]:
-        """The number of the subset with these weights, after they are divided by their sum, and the sum."""
+        """Number of the subset with these weights, after they are divided by their sum, and the sum."""
         total = self._semiring.check(self._semiring.sum(weights.values()), "determinize: the sum of the residuals")
-        shares = {state: self._semiring.divide(weights[state], total) for state in sorted(weights)}
-        residuals = {state: share for state, share in shares.items() if share != self._semiring.zero}
+        divided = {state: self._semiring.divide(weights[state], total) for state in sorted(weights)}
+        residuals = {state: residual for state, residual in divided.items() if residual != self._semiring.zero}
         members = tuple(residuals)
         costs = [self._cost(residual) for residual in residuals.values()]
         cell = self._cell(costs)

@@ -20,13 +20,13 @@ from radboost.structured.graphs import (
 from radboost.structured.semirings import Semiring
 from radboost.structured.transducer import Transducer
 
-# A cycle of cost 0 may seem to cost a little less because its costs are rounded. Costs of cycles that are negative by
-# less than this share of the largest number involved are taken for 0.
+# Costs of cycles that are negative by less than this, relative to the largest number involved, are taken for 0: costs
+# are rounded.
 ROUNDING = 2.0**-40
 
 
 def distance_from_initial(transducer: Transducer) -> list[float]:
-    """For each state, the sum of the weights of all paths from the initial states to it, with initial weights.
+    """Sums of the weights of all paths from the initial states to each state, with initial weights.
 
     Alpha of Storcheus, section 6.4. Zero of the semiring for a state that no path reaches.
     """
@@ -36,7 +36,7 @@ def distance_from_initial(transducer: Transducer) -> list[float]:
 
 
 def distance_to_final(transducer: Transducer) -> list[float]:
-    """For each state, the sum of the weights of all paths from it to the final states, with final weights.
+    """Sums of the weights of all paths from each state to the final states, with final weights.
 
     Beta of Storcheus, section 6.4. Zero of the semiring for a state from which no path leads to a final one.
     """
@@ -76,7 +76,7 @@ def path_sums(
 def _sums_in_order(
     semiring: Semiring, sources: Mapping[int, float], order: Sequence[int], edges: Edges, task: str
 ) -> dict[int, float]:
-    """One pass in topological order. What arrives at a state is added in one sum, which rounds once."""
+    """One pass in topological order; each state has one sum, which rounds once."""
     arriving: dict[int, list[float]] = {state: [] for state in order}
     for state, weight in sources.items():
         arriving[state].append(weight)

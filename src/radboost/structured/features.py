@@ -1,4 +1,4 @@
-"""Sequences of observations as a matrix each: a line for each place."""
+"""Sequences of observations as a matrix each, with a row for each position."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Matrix: TypeAlias = Any  # an array, or sparse where sequences consist of symbol
 
 @dataclass(frozen=True)
 class Observations:
-    """How sequences are read: symbols as indicators, vectors as they are, each place with its neighbours.
+    """Features of sequences: symbols as indicators, vectors as they are, each position with its neighbors.
 
-    `known` are the symbols of the training sequences, sorted; None where places are vectors. Others count as no symbol.
+    `known` are the symbols of the training sequences, sorted; None for vectors. Other symbols are ignored.
     """
 
     known: NDArray[Any] | None
@@ -32,7 +32,7 @@ class Observations:
         return self.n_values * (2 * self.window + 1)
 
     def matrix(self, sequence: Any, name: str) -> Matrix:
-        """The features of a sequence; `name` is how errors call it."""
+        """Features of a sequence, shape (length, n_features); `name` is its name in errors."""
         if self.known is None:
             values = _vectors(sequence if self.function is None else self.function(sequence), name)
             if values.shape[1] != self.n_values:
@@ -45,28 +45,28 @@ class Observations:
             kinds = {"U": "texts", "i": "integers", "b": "booleans"}
             given, fitted = kinds[symbols.dtype.kind], kinds[self.known.dtype.kind]
             raise TypeError(f"{name} consists of {given}; the model was fitted with {fitted}.")
-        places = np.minimum(np.searchsorted(self.known, symbols), len(self.known) - 1)
-        return self._indicators(np.where(self.known[places] == symbols, places, -1))
+        codes = np.minimum(np.searchsorted(self.known, symbols), len(self.known) - 1)
+        return self._indicators(np.where(self.known[codes] == symbols, codes, -1))
 
-    def _indicators(self, places: NDArray[np.int64]) -> Matrix:
-        length = len(places)
+    def _indicators(self, codes: NDArray[np.int64]) -> Matrix:
+        length = len(codes)
         rows, columns = [], []
         for number, offset in enumerate(range(-self.window, self.window + 1)):
             at = np.arange(length)
             inside = (at + offset >= 0) & (at + offset < length)
-            seen = at[inside][places[at[inside] + offset] >= 0]
+            seen = at[inside][codes[at[inside] + offset] >= 0]
             rows.append(seen)
-            columns.append(number * self.n_values + places[seen + offset])
+            columns.append(number * self.n_values + codes[seen + offset])
         entries = (np.concatenate(rows), np.concatenate(columns))
-        found = sparse.csr_array((np.ones(len(entries[0])), entries), shape=(length, self.n_features))
-        found.sort_indices()
-        return found
+        indicators = sparse.csr_array((np.ones(len(entries[0])), entries), shape=(length, self.n_features))
+        indicators.sort_indices()
+        return indicators
 
 
 def read_observations(
     X: Sequence[Any], used: Iterable[int], window: int, function: Callable[[Any], Any] | None
 ) -> Observations:
-    """What the training sequences, those of these numbers, consist of."""
+    """Observations of the training sequences, those of X with the indices `used`."""
     numbers = list(used)
     first = numbers[0]
     if function is None and _holds_symbols(X[first]):

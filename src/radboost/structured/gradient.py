@@ -45,7 +45,7 @@ _CACHE = LossCache()
 class LayeredAcceptor:
     """Scores of strings as an automaton whose arcs lead from one layer of states to the next: a beam, or any lattice.
 
-    `arcs` are lines of (layer, origin, symbol, target), states being numbered within their layer; strings begin in the
+    `arcs` are rows of (layer, origin, symbol, target), states being numbered within their layer. Strings begin in the
     one state of layer 0 and may end in any state of the last layer. `potentials` are the scores of the arcs, -inf for
     one that must not be taken.
     """
@@ -56,43 +56,43 @@ class LayeredAcceptor:
             raise TypeError(f"n_states must be a list of how many states each of the layers has; got {n_states!r}.")
         self.n_states = tuple(check_integer("n_states", size, 1) for size in given.tolist())
         self.alphabet_size = check_integer("alphabet_size", alphabet_size, 1)
-        lines = as_array(arcs)
-        if lines is None or lines.ndim != 2 or lines.shape[1] != 4 or lines.dtype.kind not in "iu":
+        rows = as_array(arcs)
+        if rows is None or rows.ndim != 2 or rows.shape[1] != 4 or rows.dtype.kind not in "iu":
             raise ValueError(
                 "arcs must be lines of four integers (layer, origin, symbol, target); got "
-                f"{repr(arcs)[:80] if lines is None else f'an array of shape {lines.shape} and type {lines.dtype}'}."
+                f"{repr(arcs)[:80] if rows is None else f'an array of shape {rows.shape} and type {rows.dtype}'}."
             )
-        self._check_arcs(lines)
-        self.potentials = _checked_potentials(potentials, (len(lines),))
-        self._order = np.lexsort((lines[:, 1], lines[:, 0]))
-        layer, origin, symbol, target = np.ascontiguousarray(lines[self._order].T.astype(np.int32))
+        self._check_arcs(rows)
+        self.potentials = _checked_potentials(potentials, (len(rows),))
+        self._order = np.lexsort((rows[:, 1], rows[:, 0]))
+        layer, origin, symbol, target = np.ascontiguousarray(rows[self._order].T.astype(np.int32))
         self._layers = layer
         sizes = np.array(self.n_states, dtype=np.int32)
         self._arcs = make_layered_arcs(sizes, self.alphabet_size, layer, origin, symbol, target)
 
-    def _check_arcs(self, lines: NDArray[Any]) -> None:
+    def _check_arcs(self, rows: NDArray[Any]) -> None:
         layers = len(self.n_states) - 1
         sizes = np.array(self.n_states)
         if self.n_states[0] != 1:
             raise ValueError(f"A layered acceptor has one state in its first layer; got {self.n_states[0]}.")
-        layer = np.clip(lines[:, 0], 0, layers - 1)
+        layer = np.clip(rows[:, 0], 0, layers - 1)
         limits = {
-            "layer": (0, np.full(len(lines), layers)),
+            "layer": (0, np.full(len(rows), layers)),
             "origin": (1, sizes[layer]),
-            "symbol": (2, np.full(len(lines), self.alphabet_size)),
+            "symbol": (2, np.full(len(rows), self.alphabet_size)),
             "target": (3, sizes[layer + 1]),
         }
         for name, (column, limit) in limits.items():
-            wrong = np.flatnonzero((lines[:, column] < 0) | (lines[:, column] >= limit))
+            wrong = np.flatnonzero((rows[:, column] < 0) | (rows[:, column] >= limit))
             if wrong.size:
                 k = wrong[0]
                 raise ValueError(
-                    f"Arc {k} has the {name} {lines[k, column]}, which must be from 0 to {limit[k] - 1}; got "
-                    f"(layer, origin, symbol, target) = {tuple(lines[k].tolist())}."
+                    f"Arc {k} has the {name} {rows[k, column]}, which must be from 0 to {limit[k] - 1}; got "
+                    f"(layer, origin, symbol, target) = {tuple(rows[k].tolist())}."
                 )
 
     def with_potentials(self, potentials: Any) -> LayeredAcceptor:
-        """The same arcs with other scores."""
+        """Acceptor of the same arcs with other scores."""
         other = object.__new__(LayeredAcceptor)
         other.__dict__.update(self.__dict__, potentials=_checked_potentials(potentials, self.potentials.shape))
         return other
@@ -108,9 +108,9 @@ class LayeredAcceptor:
         return np.searchsorted(self._layers, np.arange(self.length + 1))
 
     def _back(self, through: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.empty_like(through)
-        found[self._order] = through
-        return found
+        values = np.empty_like(through)
+        values[self._order] = through
+        return values
 
 
 def _checked_potentials(potentials: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
@@ -130,7 +130,7 @@ def _checked_potentials(potentials: Any, shape: tuple[int, ...] | None = None) -
 
 
 class _Chain:
-    """Scores of shape (length, alphabet ** order): entry z of line s is w . psi(x, z, s)."""
+    """Scores of shape (length, alphabet ** order): entry z of row s is w . psi(x, z, s)."""
 
     def __init__(self, potentials: Any, order: int) -> None:
         self.potentials = _checked_potentials(potentials)
@@ -157,9 +157,9 @@ class _Chain:
         return np.append(0, np.cumsum(self._used.sum(axis=1)))
 
     def _back(self, through: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.zeros_like(self.potentials)
-        found[self._used] = through
-        return found
+        values = np.zeros_like(self.potentials)
+        values[self._used] = through
+        return values
 
 
 @lru_cache(maxsize=16)
@@ -169,7 +169,7 @@ def _chain(length: int, alphabet_size: int, order: int) -> LayeredArcs:
 
 @lru_cache(maxsize=64)
 def used_potentials(length: int, alphabet_size: int, order: int) -> NDArray[np.bool_]:
-    """Which entries of potentials are scores: at the first places substrings are shorter, and there are fewer."""
+    """Mask of the entries of potentials that are scores: at the first positions substrings are shorter."""
     n_used = alphabet_size ** np.minimum(np.arange(1, length + 1), order)
     used: NDArray[np.bool_] = np.arange(alphabet_size**order) < n_used[:, None]
     used.setflags(write=False)
@@ -177,7 +177,7 @@ def used_potentials(length: int, alphabet_size: int, order: int) -> NDArray[np.b
 
 
 def substring_numbers(y: NDArray[np.int32], alphabet_size: int, order: int) -> NDArray[np.int64]:
-    """At each place the number of the substring of `order` symbols that ends there, in the columns of potentials."""
+    """Column of potentials for the substring of `order` symbols that ends at each position; shape (length,)."""
     numbers = np.zeros(len(y), dtype=np.int64)
     for back in range(order):
         numbers[back:] += y[: len(y) - back].astype(np.int64) * alphabet_size**back
@@ -186,12 +186,12 @@ def substring_numbers(y: NDArray[np.int32], alphabet_size: int, order: int) -> N
 
 @dataclass(frozen=True)
 class GradientTerms:
-    """log Z and Q of (6.1) for one true string, and how far off they can be.
+    """log Z and Q of (6.1) for one true string, with bounds of their errors.
 
     - `log_z`: log of the sum over all strings y of exp(L(y, y_i) + score(y));
-    - `q`: for each potential, the share of Z that goes through it; entries that are no scores are 0;
+    - `q`: for each potential, the fraction of Z that goes through it; entries that are no scores are 0;
     - `exact`: whether every loss was known exactly, up to rounding;
-    - `log_z_bounds`, `q_low`, `q_high`: what the exact values are certain to lie between;
+    - `log_z_bounds`, `q_low`, `q_high`: certain bounds of the exact values;
     - `n_states`: of the deterministic automaton of the loss.
     """
 
@@ -220,12 +220,12 @@ class GradientTerms:
 
     @property
     def log_z_error(self) -> float:
-        """What the error of log Z cannot exceed."""
+        """Largest possible error of log Z."""
         return max(self.log_z - self.log_z_bounds[0], self.log_z_bounds[1] - self.log_z)
 
     @property
     def q_error(self) -> float:
-        """What the error of no entry of Q can exceed."""
+        """Largest possible error of an entry of Q."""
         return float(np.max(np.maximum(self.q - self.q_low, self.q_high - self.q)))
 
 
@@ -241,16 +241,15 @@ def gradient_terms(
 ) -> GradientTerms:
     """log Z and Q(z, s) of the structured objective (6.1) for one true string y.
 
-    `potentials` has the shape (length, alphabet_size ** order): line s, entry z is the score of the substring z of
-    `order` symbols that ends at place s, z read as a number with the last symbol as its last digit. At the places
-    before `order` substrings are shorter, and only the first alphabet_size ** s entries count. Or it is a
-    `LayeredAcceptor`.
+    `potentials` has the shape (length, alphabet_size ** order). Row s, entry z is the score of the substring z of
+    `order` symbols that ends at position s; the last symbol is the last digit of the number z. At the positions before
+    `order` substrings are shorter, and only the first alphabet_size ** s entries count. Or it is a `LayeredAcceptor`.
 
-    Losses are exact while their automaton has at most `max_states` states, before those that are alike are found to be
-    one (None: any number for n-gram and Hamming losses, 100,000 for others). Beyond, states are merged, those of the
-    strings with the largest losses first, each string keeps a lower and an upper bound on its loss, and the bounds of
-    log Z and Q are sums over all strings by these. With a `threshold`, only strings whose loss is at most so much above
-    the least are told apart (as far as `max_states` allows). The automaton is made once for each y and kept in `cache`.
+    Losses are exact while their automaton, before equal states are merged, has at most `max_states` states (None: any
+    number for n-gram and Hamming losses, 100,000 for others). Beyond, states are merged, those of the strings with the
+    largest losses first. Each string then has a lower and an upper bound on its loss, and the bounds of log Z and Q are
+    sums over all strings by these. With a `threshold`, only losses up to it above the least are kept exact (as far as
+    `max_states` allows). The automaton is made once for each y and kept in `cache`.
     """
     resolved, scores = get_string_loss(loss), _scores_of(potentials, order)
     return _terms(resolved, y, scores, max_states, threshold, _checked_cache(cache))
@@ -271,8 +270,8 @@ def gradient_terms_batch(
 ) -> list[GradientTerms]:
     """`gradient_terms` for each true string with its potentials, on `n_jobs` threads (None: all cores).
 
-    Without `certify` there are no bounds where losses are not exact, which is faster. `numbers` are what errors call
-    the sequences, 0, 1, ... unless given.
+    Without `certify` there are no bounds where losses are not exact, which is faster. `numbers` name the sequences in
+    errors, 0, 1, ... unless given.
     """
     for name, given in (("targets", targets), ("potentials", potentials)):
         if isinstance(given, str) or not hasattr(given, "__len__"):
@@ -295,7 +294,7 @@ def gradient_terms_batch(
 
 
 def _in_threads(one: Callable[[int, StopFlag], GradientTerms], n_tasks: int, workers: int) -> list[GradientTerms]:
-    """All results in order. Ctrl-C reaches the main thread alone, which tells the others."""
+    """Results of all tasks in order. Ctrl-C reaches the main thread alone, which stops the others."""
     stop = StopFlag()
     pool = ThreadPoolExecutor(workers)
     futures = [pool.submit(one, k, stop) for k in range(n_tasks)]
@@ -397,10 +396,8 @@ def _terms(
 def _within(
     low: NDArray[np.float64], high: NDArray[np.float64], log_z: tuple[float, float], starts: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds of N / (N + R), N and R being the weights of strings that take an arc and of those that take others there.
-
-    `low` and `high` are the logarithms of shares of Z by the lower and by the upper bounds of losses, log Z by both.
-    """
+    """Bounds of N / (N + R), N and R being the weights of strings through an arc and through others of its layer."""
+    # `low` and `high` are logarithms of fractions of Z by the lower and by the upper bounds of losses.
     n_low, n_high = low + log_z[0], high + log_z[1]
     with np.errstate(over="ignore", invalid="ignore"):
         lower = 1.0 / (1.0 + np.exp(_others(n_high, starts) - n_low))
@@ -409,10 +406,10 @@ def _within(
 
 
 def _others(logs: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """For each arc the logarithm of the sum over the other arcs of its layer, without a difference."""
-    found = np.empty_like(logs)
+    """Logarithm of the sum over the other arcs of the layer, for each arc, without a difference."""
+    others = np.empty_like(logs)
     for first, last in itertools.pairwise(starts):
         before = np.logaddexp.accumulate(logs[first:last])
         after = np.logaddexp.accumulate(logs[first:last][::-1])[::-1]
-        found[first:last] = np.logaddexp(np.append(-math.inf, before[:-1]), np.append(after[1:], -math.inf))
-    return found
+        others[first:last] = np.logaddexp(np.append(-math.inf, before[:-1]), np.append(after[1:], -math.inf))
+    return others

@@ -1,4 +1,4 @@
-"""Automata as graphs: which states are reached, in which order sums over paths can run, and where a cycle is."""
+"""Automata as graphs: reachable states, topological order, cycles, trimming."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ def backward_edges(transducer: Transducer) -> Edges:
 
 def reachable(sources: Iterable[int], edges: Edges) -> list[int]:
     """The sources and all states that edges lead to from there."""
-    found = list(dict.fromkeys(sources))
-    seen = set(found)
-    for state in found:  # grows while it is read
-        for target, _ in edges[state]:
-            if target not in seen:
-                seen.add(target)
-                found.append(target)
-    return found
+    states = dict.fromkeys(sources)
+    waiting = list(states)
+    for state in waiting:  # grows while it is read
+        new = [target for target, _ in edges[state] if target not in states]
+        waiting += dict.fromkeys(new)
+        states |= dict.fromkeys(new)
+    return waiting
 
 
 def topological_order(states: Sequence[int], edges: Edges) -> list[int]:
@@ -79,7 +78,7 @@ def trim(transducer: Transducer) -> Transducer:
 
     The others keep their order. No weight T(x, y) changes.
     """
-    number = {state: place for place, state in enumerate(useful_states(transducer))}
+    number = {state: index for index, state in enumerate(useful_states(transducer))}
     if len(number) == transducer.n_states:
         return transducer
     arcs = (

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import ClassVar
 
 from radboost._validation import check_integer, check_real, resolve
@@ -35,7 +36,7 @@ class StringLoss(ABC):
 
     @abstractmethod
     def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
-        """Transducers whose composition is U, from the string that is judged to the true one."""
+        """Transducers whose composition is U, from the predicted string to the true one."""
 
     def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
         """Pi_1(U o Y_i): the losses of all strings against the true one, y. Storcheus, (6.2).
@@ -52,7 +53,7 @@ class StringLoss(ABC):
         del length, target_length
 
 
-# Beyond it sums of costs have no digits left for what matters.
+# Beyond it sums of costs lose the digits of small ones.
 LARGEST_COST = 1e12
 
 
@@ -61,7 +62,7 @@ def _check_cost(name: str, value: float) -> float:
 
 
 def _edits(alphabet_size: int) -> tuple[int, int]:
-    """Symbols beyond the alphabet: one stands for a symbol that is substituted or deleted, one for an insertion."""
+    """Two symbols beyond the alphabet: for a substituted or deleted symbol, and for an insertion."""
     return alphabet_size, alphabet_size + 1
 
 
@@ -107,8 +108,9 @@ class EditDistance(StringLoss):
 @storable_value
 @dataclass(frozen=True)
 class SmithWaterman(StringLoss):
-    """The negative of the best local alignment's score: the least cost of aligning any part of one string with any part
-    of the other, what is left over being free. Figure 6.3(b). It is never positive.
+    """The least cost of aligning any part of one string with any part of the other; the rest is free. Figure 6.3(b).
+
+    It is the negative of the best local alignment's score, and never positive.
     """
 
     match: float = -2.0
@@ -145,23 +147,23 @@ class SmithWaterman(StringLoss):
         return _rewriting(alphabet_size, [changed, skipped], [inserted, passed]), priced
 
     def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
-        """The same losses as by composition, with a third of the states: places of y count within an alignment only."""
+        """Acceptor with a third of the states of the composition: positions of y count within an alignment only."""
         before, after = len(y) + 1, len(y) + 2
         arcs = [Arc(state, a, a, 0.0, state) for state in (before, after) for a in range(alphabet_size)]
-        for place in range(len(y) + 1):
-            arcs += [Arc(before, EPSILON, EPSILON, 0.0, place), Arc(place, EPSILON, EPSILON, 0.0, after)]
-            arcs += [Arc(place, a, a, self.deletion, place) for a in range(alphabet_size)]
-        for place, true in enumerate(y):
-            arcs.append(Arc(place, EPSILON, EPSILON, self.insertion, place + 1))
+        for s in range(len(y) + 1):
+            arcs += [Arc(before, EPSILON, EPSILON, 0.0, s), Arc(s, EPSILON, EPSILON, 0.0, after)]
+            arcs += [Arc(s, a, a, self.deletion, s) for a in range(alphabet_size)]
+        for s, true in enumerate(y):
+            arcs.append(Arc(s, EPSILON, EPSILON, self.insertion, s + 1))
             for a in range(alphabet_size):
-                arcs.append(Arc(place, a, a, self.match if a == true else self.substitution, place + 1))
+                arcs.append(Arc(s, a, a, self.match if a == true else self.substitution, s + 1))
         return Transducer(TROPICAL, len(y) + 3, arcs, {before: 0.0}, {after: 0.0})
 
 
 @storable_value
 @dataclass(frozen=True)
 class Hamming(StringLoss):
-    """The share of places at which two strings of the same length differ. Section 6.2.1."""
+    """The fraction of positions at which two strings of the same length differ. Section 6.2.1."""
 
     is_small = True
 
@@ -182,9 +184,9 @@ class Hamming(StringLoss):
             )
 
 
-@storable_value
+@partial(storable_value, name="CrossEntropy")
 @dataclass(frozen=True)
-class CrossEntropy(StringLoss):
+class StringCrossEntropy(StringLoss):
     """No loss at all: with L = 0, (6.1) is the cross-entropy of a conditional random field."""
 
     is_small = True
@@ -206,7 +208,7 @@ def ngram_counter(n: int, alphabet_size: int) -> Transducer:
     """T_n-gram of Figure 6.1: T(y, u) is how often the n-gram u occurs in y."""
     symbols = range(alphabet_size)
     arcs = [(state, symbol, EPSILON, 1.0, state) for state in (0, n) for symbol in symbols]
-    arcs += [(place, symbol, symbol, 1.0, place + 1) for place in range(n) for symbol in symbols]
+    arcs += [(state, symbol, symbol, 1.0, state + 1) for state in range(n) for symbol in symbols]
     return Transducer(PROBABILITY, n + 1, arcs, {0: 1.0}, {n: 1.0})
 
 
@@ -215,8 +217,8 @@ def ngram_counter(n: int, alphabet_size: int) -> Transducer:
 class NGram(StringLoss):
     """-log(smoothing + the inner product of both strings' n-gram counts). Section 6.4.
 
-    Without smoothing the loss of a string that shares no n-gram with the true one is infinite, and so would be Z: the
-    thesis's construction gives such strings no weight at all instead.
+    Without smoothing the loss of a string without common n-grams is infinite, and so would be Z. The thesis's
+    construction gives such strings no weight at all.
     """
 
     n: int = 2
@@ -242,7 +244,7 @@ class NGram(StringLoss):
         return counting, counting.inverse()
 
     def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
-        """The same losses as by composition, with one state for each beginning of an n-gram of y."""
+        """Acceptor with one state for each beginning of an n-gram of y."""
         counts = Counter(tuple(y[first : first + self.n]) for first in range(len(y) - self.n + 1))
         beginnings = sorted({gram[:size] for gram in counts for size in range(self.n)} | {()})
         state_of = {beginning: state for state, beginning in enumerate(beginnings)}
@@ -298,13 +300,13 @@ def ngram(n: int = 2, smoothing: float = 1.0) -> NGram:
 
 
 def hamming() -> Hamming:
-    """The share of places that differ."""
+    """The fraction of positions that differ."""
     return Hamming()
 
 
-def cross_entropy() -> CrossEntropy:
-    """A loss of 0 between any strings, by which a model is trained as usual, to compare with."""
-    return CrossEntropy()
+def cross_entropy() -> StringCrossEntropy:
+    """A loss of 0 between any strings, for the usual training by cross-entropy."""
+    return StringCrossEntropy()
 
 
 def transducer_loss(transducer: Transducer) -> TransducerLoss:
@@ -317,7 +319,7 @@ STRING_LOSSES: dict[str, Callable[[], StringLoss]] = {
     "smith_waterman": SmithWaterman,
     "ngram": NGram,
     "hamming": Hamming,
-    "cross_entropy": CrossEntropy,
+    "cross_entropy": StringCrossEntropy,
 }
 
 

@@ -66,8 +66,8 @@ def remove_epsilon(transducer: Transducer) -> Transducer:
             semiring.times(way, transducer.final[passed]) for passed, way in ways.items() if passed in transducer.final
         )
     arcs = [
-        Arc(origin, read, written, semiring.sum(found), target)
-        for (origin, read, written, target), found in weights.items()
+        Arc(origin, read, written, semiring.sum(several), target)
+        for (origin, read, written, target), several in weights.items()
     ]
     return trim(Transducer(semiring, transducer.n_states, arcs, transducer.initial, final))
 

@@ -1,4 +1,4 @@
-"""Semirings: what the weights of automata are, and how they are added and multiplied.
+"""Semirings: the weights of automata, with their sum and product.
 
 Storcheus, PhD thesis (NYU, 2021), section 6.3 and appendix D.1. The thesis uses the probability and the tropical
 semiring. The log semiring is the probability semiring in terms of -log(weight): it keeps sums over long strings within
@@ -19,10 +19,9 @@ from dataclasses import dataclass, field
 class Semiring:
     """A set of weights with a sum and a product (Storcheus, appendix D.1); here both are commutative.
 
-    `plus` and `sum` add the weights of paths, `times` multiplies the weights along a path, `zero` and `one` are what
-    changes nothing in either. `idempotent` says that a plus a is a. `contains` says whether a float is a weight;
-    `plus`, `times`, `divide` and `sum` do not ask it, so that loops over many arcs are not slowed down: `check` asks it
-    once, where weights come in and where results go out.
+    `plus` and `sum` add the weights of paths, `times` multiplies the weights along a path; `zero` and `one` are their
+    neutral elements. `idempotent` says that a plus a is a. `contains` says whether a float is a weight. Only `check`
+    calls it, where weights come in and where results go out, so that loops over many arcs are fast.
     """
 
     name: str
@@ -38,7 +37,7 @@ class Semiring:
     advice: str = field(repr=False)
 
     def __reduce__(self) -> tuple[Callable[[str], Semiring], tuple[str]]:
-        """Copies and pickles of a semiring are the semiring itself, by its name: others are told apart by identity."""
+        """Copies and pickles of a semiring are the semiring itself, by its name."""
         return get_semiring, (self.name,)
 
     def divide(self, dividend: float, divisor: float) -> float:

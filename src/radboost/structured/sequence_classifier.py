@@ -1,4 +1,4 @@
-"""A linear chain trained on the loss that it is judged by."""
+"""A linear chain trained on the loss that it is evaluated by."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from radboost.structured.automata import LossCache, check_budget, loss_value
 from radboost.structured.chains import ChainShape
 from radboost.structured.decoding import best_strings, least_expected_loss, marginals
 from radboost.structured.features import Observations, read_observations, symbols_of
-from radboost.structured.losses import CrossEntropy, Hamming, StringLoss, get_string_loss
-from radboost.structured.training import LARGEST_WEIGHT, Budget, Objective, by_descent, by_lbfgs
+from radboost.structured.losses import Hamming, StringCrossEntropy, StringLoss, get_string_loss
+from radboost.structured.training import LARGEST_WEIGHT, Budget, SequenceObjective, by_descent, by_lbfgs
 
 SOLVERS = ("lbfgs", "sgd")
 DEFAULT_STATES = 5_000
@@ -38,11 +38,11 @@ DECODINGS = ("viterbi", "expected_loss")
 
 @storable_estimator
 class SequenceClassifier(Unexplained):
-    """Labels for the places of sequences, by a linear chain trained on a loss between whole strings of labels.
+    """Labels for the positions of sequences, by a linear chain trained on a loss between whole strings of labels.
 
-    It minimises (6.1) of Storcheus (PhD thesis, NYU 2021, chapter 6), a convex bound of the loss: the sum over all
-    strings of labels, each with the exponential of its loss and score, by weighted automata. With "cross_entropy" it is
-    a conditional random field.
+    It minimises (6.1) of Storcheus (PhD thesis, NYU 2021, chapter 6), a convex bound of the loss. Weighted automata sum
+    over all strings of labels, each with the exponential of its loss and score. With "cross_entropy" it is a
+    conditional random field.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ class SequenceClassifier(Unexplained):
         "hamming", "edit_distance", "smith_waterman", "ngram", "cross_entropy"; or made by the functions of these
         names in `radboost.structured` with costs of their own, or by `transducer_loss`.
     order : int
-        q: how many labels in a row have a score together.
+        q: number of consecutive labels that have a score together.
     alpha : float
-        What half the squared norm of the weights costs.
+        Penalty on half the squared norm of the weights.
     window : int
-        How many neighbours on each side a place sees.
+        Number of neighbors on each side whose features a position has.
     features : callable or None
-        From a sequence to a matrix of numbers with a line for each place. None: symbols as indicators, matrices as they
-        are.
+        From a sequence to a matrix of numbers with a row for each position. None: symbols as indicators, matrices as
+        they are.
     solver : {"lbfgs", "sgd"}
         L-BFGS on all sequences, or descent on `batch_size` sequences in steps of `learning_rate` / sqrt(t).
     n_rounds : int
@@ -84,16 +84,16 @@ class SequenceClassifier(Unexplained):
     Attributes
     ----------
     classes_ : array
-        The labels; their places here are the symbols of a transducer of your own.
+        The labels; their indices are the symbols of a transducer of your own.
     coef_ : array of shape (n_classes, n_features)
-        The weights of features at the place of a label.
+        The weights of features at the position of a label.
     transition_ : list of arrays
         The weights of one label, of two in a row, and so on up to `order`, with an axis for each label.
     exact_ : bool
         Whether the losses of all strings were known exactly. If not, the model minimises (6.1) with losses in the
         middle of their certified bounds.
     objective_error_ : float
-        What the true F at these weights can differ from the one that was minimised.
+        Largest difference of the true F at these weights from the one that was minimised.
     history_ : dict of lists
         "objective" after each round, and for "sgd" an estimate by all sequences.
     stop_reason_ : str
@@ -152,7 +152,7 @@ class SequenceClassifier(Unexplained):
         self.verbose = verbose
 
     def fit(self, X: Sequence[Any], y: Sequence[Any], sample_weight: Any = None) -> Self:
-        """Learn from sequences and their labels, one for each place; `sample_weight` has a number for each sequence."""
+        """Learn from sequences and their labels, one for each position, and a weight for each sequence."""
         loss = self._read_parameters()
         sequences, labels = _paired(X, y)
         weights = check_sample_weight(sample_weight, len(sequences))
@@ -179,17 +179,17 @@ class SequenceClassifier(Unexplained):
                 f"order={self.order} with {len(classes)} labels and {observations.n_features} features asks for "
                 f"{shape.n_weights:,} weights; lower order or window."
             )
-        features, targets, shares, places = _distinct(features, targets, weights[kept])
-        objective = Objective(
+        features, targets, parts, first = _distinct(features, targets, weights[kept])
+        objective = SequenceObjective(
             shape,
             features,
             targets,
-            shares,
+            parts,
             loss=loss,
             alpha=self.alpha,
             budget=budget,
             n_jobs=resolve_n_jobs(self.n_jobs),
-            numbers=[int(kept[place]) for place in places],
+            numbers=[int(kept[index]) for index in first],
         )
         solution, history, reason = self._solve(objective)
         self._loss: StringLoss | None = loss
@@ -198,13 +198,13 @@ class SequenceClassifier(Unexplained):
         self._take_weights(solution)
         self.history_, self.stop_reason_, self.n_iter_ = history, reason, max(1, len(history["objective"]))
         exact, errors = objective.certificates(solution)
-        self.exact_, self.objective_error_ = all(exact), float(np.dot(shares, errors))
+        self.exact_, self.objective_error_ = all(exact), float(np.dot(parts, errors))
         return self
 
     def _budget(self, loss: StringLoss, length: int) -> int:
         return check_budget(loss, self.max_states, self.threshold, length, DEFAULT_STATES)[0]
 
-    def _solve(self, objective: Objective) -> tuple[NDArray[np.float64], dict[str, list[float]], str]:
+    def _solve(self, objective: SequenceObjective) -> tuple[NDArray[np.float64], dict[str, list[float]], str]:
         history: dict[str, list[float]] = {"objective": []}
         with progress_bar(self.n_rounds, self.verbose) as advance:
 
@@ -213,9 +213,9 @@ class SequenceClassifier(Unexplained):
                 advance({"objective": history["objective"][-1]})
 
             if self.solver == "lbfgs":
-                found, reason = by_lbfgs(objective, self.n_rounds, self.tol, report)
+                weights, reason = by_lbfgs(objective, self.n_rounds, self.tol, report)
             else:
-                found, reason = by_descent(
+                weights, reason = by_descent(
                     objective,
                     self.n_rounds,
                     batch_size=self.batch_size,
@@ -223,7 +223,7 @@ class SequenceClassifier(Unexplained):
                     rng=np.random.default_rng(seed_from(self.random_state)),
                     report=report,
                 )
-        return found, history, reason
+        return weights, history, reason
 
     def _read_parameters(self) -> StringLoss:
         loss = get_string_loss(self.loss)
@@ -255,7 +255,7 @@ class SequenceClassifier(Unexplained):
         self.transition_ = [table.reshape((size,) * (k + 1)) for k, table in enumerate(substrings)]
 
     def decision_function(self, X: Sequence[Any]) -> list[NDArray[np.float64]]:
-        """For each sequence the scores of substrings of `order` labels at each place, as in `gradient_terms`."""
+        """Scores of substrings of `order` labels at each position of each sequence, as in `gradient_terms`."""
         check_is_fitted(self)
         observations = self._observations
         if isinstance(observations.function, NotStored):  # of a loaded model, which may have got it again since
@@ -268,10 +268,10 @@ class SequenceClassifier(Unexplained):
         decoding = check_choice("decoding", self.decoding, DECODINGS)
         scores, order = self.decision_function(X), self._shape.order
         if decoding == "viterbi":
-            found = [best_strings(one, order)[0] for one in scores]
+            strings = [best_strings(one, order)[0] for one in scores]
         else:
             kept, loss = LossCache(0), self._loss_of_fit()
-            found = [
+            strings = [
                 least_expected_loss(
                     loss,
                     one,
@@ -283,10 +283,10 @@ class SequenceClassifier(Unexplained):
                 )
                 for one in scores
             ]
-        return [self.classes_[string] for string in found]
+        return [self.classes_[string] for string in strings]
 
     def predict_marginals(self, X: Sequence[Any]) -> list[NDArray[np.float64]]:
-        """For each sequence the chance of each label at each place, of strings with odds exp(score)."""
+        """Probabilities of labels at each position of each sequence, for strings with odds exp(score)."""
         kept = LossCache()
         return [marginals(one, self._shape.order, kept) for one in self.decision_function(X)]
 
@@ -295,8 +295,8 @@ class SequenceClassifier(Unexplained):
         check_is_fitted(self)
         _, labels = _paired(X, y)
         trained = self._loss_of_fit()
-        judge = Hamming() if isinstance(trained, CrossEntropy) else trained
-        found = []
+        loss = Hamming() if isinstance(trained, StringCrossEntropy) else trained
+        losses = []
         for k, string in enumerate(self.predict(X)):
             true = _read_labels(labels[k], f"Sequence {k} of y")
             if true.dtype.kind != self.classes_.dtype.kind:
@@ -306,8 +306,8 @@ class SequenceClassifier(Unexplained):
             unseen = np.setdiff1d(true, self.classes_)
             number_of = {label: number for number, label in enumerate([*self.classes_.tolist(), *unseen.tolist()])}
             predicted, wanted = ([number_of[label] for label in one.tolist()] for one in (string, true))
-            found.append(loss_value(judge, predicted, wanted, len(number_of)))
-        return np.array(found)
+            losses.append(loss_value(loss, predicted, wanted, len(number_of)))
+        return np.array(losses)
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
         """Minus the mean of `losses`: larger is better."""
@@ -323,7 +323,7 @@ class SequenceClassifier(Unexplained):
         return {"order": self._shape.order, "window": self._observations.window}
 
     def _take_fit(self, known: NDArray[Any] | None, n_values: int, weights: NDArray[np.float64]) -> None:
-        """Called with what a model file holds."""
+        """Take the content of a model file."""
         # A transducer of the user's own is not stored: it is asked for where it is needed.
         self._loss = None if isinstance(self.loss, NotStored) else get_string_loss(self.loss)
         function = self.features if known is None else None
@@ -338,13 +338,8 @@ class SequenceClassifier(Unexplained):
 
 def _listed(name: str, sequences: Any) -> list[Any]:
     """A list, an array or a Series of sequences as a list."""
-    framed = isinstance(sequences, str | bytes | Mapping) or hasattr(sequences, "columns")
-    if (
-        framed
-        or not hasattr(sequences, "__len__")
-        or not hasattr(sequences, "__iter__")
-        or getattr(sequences, "ndim", 1) == 0
-    ):
+    listed = hasattr(sequences, "__len__") and hasattr(sequences, "__iter__") and getattr(sequences, "ndim", 1) > 0
+    if not listed or isinstance(sequences, str | bytes | Mapping) or hasattr(sequences, "columns"):
         raise TypeError(
             f"{name} must be a list with an entry for each sequence; got a {type(sequences).__name__}. Put one "
             "sequence into a list: [sequence]."
@@ -375,10 +370,8 @@ def _read_labels(labels: Any, name: str) -> NDArray[Any]:
 def _distinct(
     features: list[Any], targets: list[NDArray[np.int32]], weights: NDArray[np.float64]
 ) -> tuple[list[Any], list[NDArray[np.int32]], NDArray[np.float64], list[int]]:
-    """Sequences in an order of their own, equal ones once with the sum of their weights, as shares of all; and places.
-
-    The model so depends neither on the order of the sequences nor on whether they are repeated or weighted.
-    """
+    """Different sequences, sorted by content, with their parts of the total weight, and their first indices."""
+    # So the model depends neither on the order of the sequences nor on whether they are repeated or weighted.
     first: dict[tuple[bytes, ...], int] = {}
     totals: dict[tuple[bytes, ...], list[float]] = {}
     for k, (matrix, target) in enumerate(zip(features, targets, strict=True)):
@@ -388,5 +381,5 @@ def _distinct(
         totals.setdefault(key, []).append(float(weights[k]))
     keys = sorted(first)
     sums = np.array([math.fsum(totals[key]) for key in keys])
-    places = [first[key] for key in keys]
-    return [features[k] for k in places], [targets[k] for k in places], sums / math.fsum(sums), places
+    indices = [first[key] for key in keys]
+    return [features[k] for k in indices], [targets[k] for k in indices], sums / math.fsum(sums), indices

@@ -16,9 +16,9 @@ from radboost.structured.chains import ChainShape
 from radboost.structured.gradient import GradientTerms, gradient_terms_batch, substring_numbers
 from radboost.structured.losses import StringLoss
 
-# Sequences whose terms are held at a time.
+# Sequences whose terms are in memory at a time.
 AT_A_TIME = 64
-# Scores beyond it say nothing any more.
+# Scores beyond it have no meaningful digits.
 LARGEST_WEIGHT = 1e100
 
 Report = Callable[[NDArray[np.float64]], None]
@@ -26,17 +26,17 @@ Report = Callable[[NDArray[np.float64]], None]
 
 @dataclass(frozen=True)
 class Budget:
-    """Of the automata of losses (`gradient_terms`)."""
+    """Budget of the automata of losses (`gradient_terms`)."""
 
     max_states: int
     threshold: float | None
 
 
-class Objective:
+class SequenceObjective:
     """F of (6.1) over weighted sequences, less L(y_i, y_i), with half the squared norm of the weights times `alpha`.
 
-    The mean of log Z_i - score(y_i) - L(y_i, y_i) bounds how much larger the loss of the highest scoring string is than
-    that of the true one, since Z_i has the term of the highest scoring string.
+    The mean of log Z_i - score(y_i) - L(y_i, y_i) bounds the loss of the highest scoring string less that of the true
+    one: Z_i has the term of the highest scoring string.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Objective:
         shape: ChainShape,
         features: list[Any],
         targets: list[NDArray[np.int32]],
-        shares: NDArray[np.float64],
+        parts: NDArray[np.float64],
         *,
         loss: StringLoss,
         alpha: float,
@@ -52,10 +52,10 @@ class Objective:
         n_jobs: int,
         numbers: list[int] | None = None,
     ) -> None:
-        self.shape, self.features, self.targets, self.shares = shape, features, targets, shares
+        self.shape, self.features, self.targets, self.parts = shape, features, targets, parts
         self.loss, self.alpha, self.budget, self.n_jobs = loss, alpha, budget, n_jobs
-        self.numbers = list(range(len(targets))) if numbers is None else numbers  # what errors call the sequences
-        # The automata of all sequences, until the end of the fit; those that find no room are made again in each round.
+        self.numbers = list(range(len(targets))) if numbers is None else numbers  # names of the sequences in errors
+        # The automata of all sequences, until the end of the fit; those that do not fit are made again in each round.
         self.cache = LossCache(int(0.5 * free_memory()))
         self._last: tuple[bytes, float] = (b"", 0.0)
         self._own = [float(loss_source(loss, y, shape.alphabet_size).loss(y)) for y in targets]
@@ -71,7 +71,7 @@ class Objective:
         for first in range(0, len(chosen), AT_A_TIME):
             part = chosen[first : first + AT_A_TIME]
             scores = [self.shape.potentials(weights, self.features[k]) for k in part]
-            found = gradient_terms_batch(
+            terms = gradient_terms_batch(
                 self.loss,
                 [self.targets[k] for k in part],
                 scores,
@@ -83,12 +83,12 @@ class Objective:
                 certify=certify,
                 numbers=[self.numbers[k] for k in part],
             )
-            yield from zip(part, scores, found, strict=True)
+            yield from zip(part, scores, terms, strict=True)
 
     def certificates(self, weights: NDArray[np.float64]) -> tuple[list[bool], list[float]]:
-        """Of each sequence, whether its losses are exact, and what log Z can be off."""
-        found = [(terms.exact, terms.log_z_error) for _, _, terms in self.terms(weights, range(self.n_sequences), True)]
-        return [exact for exact, _ in found], [error for _, error in found]
+        """Exactness of the losses of each sequence, and the largest errors of log Z."""
+        terms = [one for _, _, one in self.terms(weights, range(self.n_sequences), True)]
+        return [one.exact for one in terms], [one.log_z_error for one in terms]
 
     def value(self, weights: NDArray[np.float64]) -> float:
         """F, which is mostly known from the last step."""
@@ -98,25 +98,27 @@ class Objective:
     def value_and_gradient(
         self, weights: NDArray[np.float64], chosen: Sequence[int] | None = None
     ) -> tuple[float, NDArray[np.float64]]:
-        """Of all sequences, or the estimate by some that were drawn, all with the same chance."""
+        """Value and gradient on all sequences, or their estimate by some that were drawn with equal probabilities."""
         drawn = range(self.n_sequences) if chosen is None else chosen
         value, gradient = 0.5 * self.alpha * float(weights @ weights), self.alpha * weights
         for k, scores, terms in self.terms(weights, drawn):
-            share, true = self.shares[k] * self.n_sequences / len(drawn), self.targets[k]
-            places = np.arange(len(true)), substring_numbers(true, self.shape.alphabet_size, self.shape.order)
+            part, true = self.parts[k] * self.n_sequences / len(drawn), self.targets[k]
+            entries = np.arange(len(true)), substring_numbers(true, self.shape.alphabet_size, self.shape.order)
             difference = terms.q.copy()
-            difference[places] -= 1.0
-            value += share * (terms.log_z - float(scores[places].sum()) - self._own[k])
-            gradient = gradient + share * self.shape.gradient(difference, self.features[k])
+            difference[entries] -= 1.0
+            value += part * (terms.log_z - float(scores[entries].sum()) - self._own[k])
+            gradient = gradient + part * self.shape.gradient(difference, self.features[k])
         if chosen is None:
             self._last = (weights.tobytes(), value)
         return value, gradient
 
 
-def by_lbfgs(objective: Objective, n_rounds: int, tol: float, report: Report) -> tuple[NDArray[np.float64], str]:
+def by_lbfgs(
+    objective: SequenceObjective, n_rounds: int, tol: float, report: Report
+) -> tuple[NDArray[np.float64], str]:
     """The weights, and why it stopped. No round raises F."""
     start = np.zeros(objective.shape.n_weights)
-    found = minimize(
+    result = minimize(
         objective.value_and_gradient,
         start,
         jac=True,
@@ -124,13 +126,13 @@ def by_lbfgs(objective: Objective, n_rounds: int, tol: float, report: Report) ->
         callback=report,
         options={"maxiter": n_rounds, "gtol": tol, "ftol": 0.0},
     )
-    if found.status == 1:
-        return found.x, "n_rounds"
-    return found.x, "tol" if np.abs(found.jac).max() <= tol else "no_progress"
+    if result.status == 1:
+        return result.x, "n_rounds"
+    return result.x, "tol" if np.abs(result.jac).max() <= tol else "no_progress"
 
 
 def by_descent(
-    objective: Objective,
+    objective: SequenceObjective,
     n_rounds: int,
     *,
     batch_size: int,

@@ -64,7 +64,7 @@ class Transducer:
                 f"A string must consist of symbols, integers of at least 0; got EPSILON ({EPSILON}) at place "
                 f"{symbols.index(EPSILON)}. Leave it out: it stands for no symbol."
             )
-        arcs = [Arc(place, symbol, symbol, one, place + 1) for place, symbol in enumerate(symbols)]
+        arcs = [Arc(state, symbol, symbol, one, state + 1) for state, symbol in enumerate(symbols)]
         return cls(semiring, len(symbols) + 1, arcs, {0: one}, {len(symbols): one})
 
     @classmethod
@@ -73,7 +73,7 @@ class Transducer:
         one = get_semiring(semiring).one
         length = check_integer("length", length, 0)
         pairs = product(range(length), range(check_integer("alphabet_size", alphabet_size, 1)))
-        arcs = (Arc(place, symbol, symbol, one, place + 1) for place, symbol in pairs)
+        arcs = (Arc(state, symbol, symbol, one, state + 1) for state, symbol in pairs)
         return cls(semiring, length + 1, arcs, {0: one}, {length: one})
 
     @property
@@ -86,7 +86,7 @@ class Transducer:
 
     @property
     def arcs(self) -> tuple[Arc, ...]:
-        """All arcs, ordered by their origin and, from one origin, as they were given."""
+        """Arcs of all states, ordered by their origin and, from one origin, as they were given."""
         return tuple(arc for group in self._arcs for arc in group)
 
     def arcs_from(self, state: int) -> tuple[Arc, ...]:
@@ -109,12 +109,12 @@ class Transducer:
 
     @property
     def is_acceptor(self) -> bool:
-        """Whether every arc writes what it reads."""
+        """True if every arc writes what it reads."""
         return all(arc.input == arc.output for group in self._arcs for arc in group)
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether at most one path reads a string: one initial state, no two arcs of a state alike in what they read.
+        """True if at most one path reads a string: one initial state, no two arcs of a state with one input.
 
         Storcheus, appendix D.1. An arc that reads nothing could be taken beside any other, so there must be none.
         """
@@ -140,7 +140,7 @@ class Transducer:
         return Transducer(self._semiring, self._n_states, arcs, self._initial, self._final)
 
     def map_weights(self, function: Callable[[float], float], semiring: Semiring | str) -> Transducer:
-        """The same arcs and states over another semiring, each weight being the function of what it was.
+        """Arcs and states over another semiring, each weight being the function of the old one.
 
         Initial and final weights are mapped too. This makes B from Det(M) in Storcheus, sections 6.4 (the function is
         1/u) and 6.5 (it is exp(u)).

@@ -21,8 +21,8 @@ class AgnosticLoss(nn.Module):
     """sum of lambda_k L_k for a plain training loop, whose mixture lambda rises to the worst one by itself.
 
     Each call in training mode returns the losses mixed by the present lambda, and then takes lambda a step upwards
-    along them (Figure 5.2 of Storcheus's thesis, line 3), projected onto the simplex or onto the convex hull of
-    `mixtures`. In evaluation mode lambda stays.
+    along them (Figure 5.2 of Storcheus's thesis, line 3). The step is projected onto the simplex or onto the convex
+    hull of `mixtures`. In evaluation mode lambda stays.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class AgnosticLoss(nn.Module):
     n_classes : int
         Which M_k our losses are divided by: with 2 classes, one score for each row, it is 1.
     mixtures : array or None
-        Corners of the admissible mixtures, a line each; None for all.
+        Corners of the admissible mixtures, a row each; None for all.
     step : float
         gamma_lambda: how far lambda moves for a loss of 1. Theorem 5.4: 2 / (G sqrt(T)), G the length of the losses.
 
@@ -72,8 +72,8 @@ class AgnosticLoss(nn.Module):
         self.values = torch.zeros(p)
 
     def forward(self, scores: Tensor, targets: Tensor) -> Tensor:
-        found = [self._ask(name, scores, targets) for name in self.names]
-        values = torch.stack(found) / self.units.to(found[0])
+        losses = [self._loss(name, scores, targets) for name in self.names]
+        values = torch.stack(losses) / self.units.to(losses[0])
         self.values = values.detach()
         mixed = (self.mixture.clone().to(values) * values).sum()
         if self.training:
@@ -91,10 +91,10 @@ class AgnosticLoss(nn.Module):
         self.total += self.mixture
         self.n_steps += 1
 
-    def _project(self, shares: Any) -> Any:
-        return on_simplex(shares) if self._vertices is None else on_polytope(shares, self._vertices)
+    def _project(self, mixture: Any) -> Any:
+        return on_simplex(mixture) if self._vertices is None else on_polytope(mixture, self._vertices)
 
-    def _ask(self, name: str, scores: Tensor, targets: Tensor) -> Tensor:
+    def _loss(self, name: str, scores: Tensor, targets: Tensor) -> Tensor:
         value = self._functions[name](scores, targets)
         if not isinstance(value, Tensor) or value.numel() != 1:
             shape = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__

@@ -1,7 +1,7 @@
 """Values whose gradient is known before they are differentiated.
 
-A module of its own, which imports nothing else of radboost: what PyTorch recorded of a tensor that lives until Python
-ends keeps these classes and all names of their module, and automata among them would be reported as leaked.
+A module of its own, which imports nothing else of radboost. PyTorch keeps these classes, and with them all names of
+their module, for a tensor that lives until Python ends; automata among them would be reported as leaked.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from torch import Tensor
 
 
 class Known(torch.autograd.Function):
-    """Values of sequences, and their derivatives by the lines of scores; `owners` has the sequence of each line."""
+    """Values of sequences, and their derivatives by scores; `sequence_of` has the sequence of each row of scores."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, values: Tensor, gradient: Tensor, owners: Tensor) -> Tensor:
-        ctx.save_for_backward(scores, gradient, owners)
+    def forward(ctx: Any, scores: Tensor, values: Tensor, gradient: Tensor, sequence_of: Tensor) -> Tensor:
+        ctx.save_for_backward(scores, gradient, sequence_of)
         # First the type: not every device has float64.
         return values.to(torch.promote_types(scores.dtype, torch.float32)).to(scores.device)
 
@@ -27,16 +27,15 @@ class Known(torch.autograd.Function):
 
 
 class _Gradient(torch.autograd.Function):
-    """The gradient, which depends on the scores in a way that is not recorded.
+    """The gradient, which depends on the scores in a way that is not recorded."""
 
-    `once_differentiable` would take it for a constant where the outer derivative is one, and a penalty on gradients
-    would be wrong without a word.
-    """
+    # `once_differentiable` would take it for a constant where the outer derivative is one, and a penalty on gradients
+    # would be wrong without a word.
 
     @staticmethod
-    def forward(ctx: Any, outer: Tensor, scores: Tensor, gradient: Tensor, owners: Tensor) -> Tensor:
+    def forward(ctx: Any, outer: Tensor, scores: Tensor, gradient: Tensor, sequence_of: Tensor) -> Tensor:
         del ctx
-        scaled = gradient * outer.cpu().double()[owners, None]
+        scaled = gradient * outer.cpu().double()[sequence_of, None]
         return scaled.to(scores.dtype).to(scores.device)
 
     @staticmethod

@@ -1,7 +1,7 @@
 """The losses of `AgnosticClassifier` for tensors: the mean over the rows of a batch.
 
-Scores have one number for each row with two classes, of shape (rows,) or (rows, 1), and targets are 0 and 1; with more
-there is a score for each class, and targets are 0, 1, .... Storcheus, Table C.1.
+With two classes scores have the shape (rows,) or (rows, 1), and targets are 0 and 1. With more there is a score for
+each class, and targets are 0, 1, .... Storcheus, Table C.1.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def hinge(scores: Tensor, targets: Tensor) -> Tensor:
 
 
 def zero_one(scores: Tensor, targets: Tensor) -> Tensor:
-    """The sigmoid that stands for it in training."""
+    """Mean sigmoid of the margins, which replaces the error in training."""
     return torch.sigmoid(-STEEPNESS * margins(scores, targets)).mean()
 
 
@@ -65,7 +65,7 @@ LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 def lipschitz(name: str, n_classes: int) -> float:
-    """M_k: how fast a loss of ours can change with the scores of a row."""
+    """M_k, the Lipschitz constant of a loss in the scores of a row."""
     if n_classes == 2:
         return 1.0
     return math.sqrt(n_classes) if name == "l1" else math.sqrt(2.0)

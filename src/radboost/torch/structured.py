@@ -29,11 +29,10 @@ class StructuredLoss(nn.Module):
         log sum over all strings y of exp(L(y, y_i) + score(y))  -  score(y_i)  -  L(y_i, y_i),
 
     which is F_i of (6.1) less the loss of the true string with itself. Where losses are exact it is never negative,
-    since y_i is one of the strings, and never below L(y', y_i) - L(y_i, y_i), y' being the string with the highest
-    score: that string alone adds exp(L(y', y_i) + score(y')), and score(y') >= score(y_i). L(y_i, y_i) is 0 for the
-    edit distance, Hamming and cross-entropy. It is not for Smith-Waterman, which rewards matches, nor for n-grams,
-    where it may even lie above the loss of another string, one that repeats the commonest n-gram. The gradient does not
-    depend on it: it is Q(z, s), less 1 where y_i has the substring z at s.
+    since y_i is one of the strings. Nor is it below L(y', y_i) - L(y_i, y_i), y' being the string with the highest
+    score: that string alone adds exp(L(y', y_i) + score(y')). L(y_i, y_i) is 0 for the edit distance, Hamming and
+    cross-entropy, not for Smith-Waterman and n-grams. The gradient does not depend on it: it is Q(z, s), less 1 where
+    y_i has the substring z at s.
 
     Sums are taken by automata in float64 on the CPU. Gradients come back in the type and on the device of the
     potentials, values too, but never in less than float32. Gradients have no gradients of their own.
@@ -46,15 +45,15 @@ class StructuredLoss(nn.Module):
     order : int
         How many symbols a score is of: 1 for the logits of appendix D.2.
     max_states, threshold : int, float or None
-        How many states the automaton of a loss may have, and which losses are told apart (`gradient_terms`). None: any
+        Most states of the automaton of a loss, and the losses that it distinguishes (`gradient_terms`). None: any
         number for n-gram and Hamming losses, 100,000 for others.
     n_jobs : int or None
         Threads over the sequences of a batch; None for all cores.
     reduction : {"mean", "sum", "none"}
         Over the sequences of a batch; "none" returns a value for each.
     cache : LossCache or None
-        Where automata are kept from one epoch to the next; None for the one that all share. Where the automata of all
-        targets do not fit into it (256 MiB), each epoch makes them again.
+        Where automata are kept from one epoch to the next; None for a common one of 256 MiB. Where the automata of all
+        targets do not fit into it, each epoch makes them again.
 
     Attributes
     ----------
@@ -96,10 +95,9 @@ class StructuredLoss(nn.Module):
         """The objective of a batch.
 
         `potentials` has the shape (batch, length, alphabet ** order), its columns as in `gradient_terms`; or it is a
-        list of tensors (length_i, alphabet ** order). `targets` is a tensor of integers, a line for each sequence, or a
-        list of strings. With `lengths`, lines of both are read up to the length: what is beyond may hold anything, and
-        gets a gradient of 0. The score of a true string is that of all its places, so it needs as many symbols as
-        there are lines of potentials.
+        list of tensors (length_i, alphabet ** order). `targets` is a tensor of integers, a row for each sequence, or a
+        list of strings. With `lengths`, both are read up to the length: what is beyond may hold anything, and gets a
+        gradient of 0. A true string needs as many symbols as there are rows of potentials.
         """
         if torch.compiler.is_compiling():  # automata are no operations of a graph
             return torch.compiler.disable(self._objective)(potentials, targets, lengths)
@@ -113,16 +111,16 @@ class StructuredLoss(nn.Module):
         cut = lengths is not None or not isinstance(potentials, Tensor)
         strings = _strings(targets, sizes, alphabet_size, cut)
         values, gradient = self._terms(scores.detach().cpu().double().numpy(), strings, alphabet_size)
-        owners = torch.repeat_interleave(torch.tensor(sizes))
-        found = Known.apply(scores, torch.from_numpy(values), torch.from_numpy(gradient), owners)
+        sequence_of = torch.repeat_interleave(torch.tensor(sizes))
+        losses = Known.apply(scores, torch.from_numpy(values), torch.from_numpy(gradient), sequence_of)
         if self.reduction == "none":
-            return found
-        return found.mean() if self.reduction == "mean" else found.sum()
+            return losses
+        return losses.mean() if self.reduction == "mean" else losses.sum()
 
     def _terms(
         self, scores: NDArray[np.float64], strings: list[NDArray[np.int32]], alphabet_size: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values, and their derivatives by all scores, the lines of all sequences following each other."""
+        """Values, and their derivatives by all scores, the rows of all sequences concatenated."""
         parts = np.split(scores, np.cumsum([len(y) for y in strings])[:-1])
         _check_range(parts)
         terms = gradient_terms_batch(
@@ -172,7 +170,7 @@ def _alphabet_size(width: int, order: int) -> int:
 
 
 def _joined(potentials: Any, lengths: Any) -> tuple[Tensor, list[int]]:
-    """The lines of all sequences as one matrix, padding left out, and how many each has."""
+    """Rows of all sequences as one matrix, without padding, and their numbers."""
     if not isinstance(potentials, Tensor):
         return _joined_list(potentials, lengths)
     _check_floating("potentials", potentials)
@@ -237,7 +235,7 @@ def _check_range(parts: list[NDArray[np.float64]]) -> None:
 
 
 def _strings(targets: Any, sizes: list[int], alphabet_size: int, cut: bool) -> list[NDArray[np.int32]]:
-    """The true strings, as long as their potentials; lines of one array are read up to that length if `cut`."""
+    """True strings, as long as their potentials; rows of one array are read up to that length if `cut`."""
     given = targets.detach().cpu().numpy() if isinstance(targets, Tensor) else targets
     if not isinstance(given, np.ndarray | list | tuple):
         raise TypeError(f"targets must be a tensor of integers or a list of strings; got {type(targets).__name__}.")
@@ -246,12 +244,12 @@ def _strings(targets: Any, sizes: list[int], alphabet_size: int, cut: bool) -> l
     if len(given) != len(sizes):
         raise ValueError(f"There must be a target for each of the {len(sizes)} sequences; got {len(given)}.")
     cut = cut and isinstance(given, np.ndarray)
-    lines = [line[:size] if cut else line for line, size in zip(given, sizes, strict=True)]
-    return [_string(k, line, size, alphabet_size) for k, (line, size) in enumerate(zip(lines, sizes, strict=True))]
+    rows = [row[:size] if cut else row for row, size in zip(given, sizes, strict=True)]
+    return [_string(k, row, size, alphabet_size) for k, (row, size) in enumerate(zip(rows, sizes, strict=True))]
 
 
-def _string(k: int, line: Any, size: int, alphabet_size: int) -> NDArray[np.int32]:
-    array = line.detach().cpu().numpy() if isinstance(line, Tensor) else line
+def _string(k: int, row: Any, size: int, alphabet_size: int) -> NDArray[np.int32]:
+    array = row.detach().cpu().numpy() if isinstance(row, Tensor) else row
     try:
         y = check_string(f"targets[{k}]", array, alphabet_size)
     except ValueError as error:

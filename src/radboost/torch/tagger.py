@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class Tagger(nn.Module):
-    """One layer of LSTM cells that reads a sequence in both directions, and scores of every place."""
+    """One layer of LSTM cells that reads a sequence in both directions, and scores of every position."""
 
     def __init__(self, n_inputs: int, n_outputs: int, width: int) -> None:
         super().__init__()

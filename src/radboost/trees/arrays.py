@@ -1,4 +1,4 @@
-"""Trees as arrays, one after the other, and back from arrays that nobody vouches for."""
+"""Trees as concatenated arrays, and back from arrays that nobody vouches for."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write_trees(trees: Sequence[Tree]) -> dict[str, npt.NDArray[Any]]:
 
 
 def holds_numbers(tree: Tree) -> bool:
-    """Whether the leaves are neither signs nor votes."""
+    """True if the leaves are neither signs nor votes."""
     return tree.vectors is not None or (
         tree.n_outputs == 1 and bool((np.abs(tree.value[tree.feature < 0]) != 1.0).any())
     )
@@ -73,23 +73,23 @@ def read_trees(
         parts = [array[begin:end].copy() for array in nodes.values()]
         own = None
         if vectors is not None:
-            places = parts[VALUE][parts[0] < 0]
-            first, used = used, used + len(places)
+            indices = parts[VALUE][parts[0] < 0]
+            first, used = used, used + len(indices)
             own = vectors[first:used].copy()
             # The native constructor below sees the vectors of all trees, one after the other.
-            there = (places >= 0) & (places < len(places)) & (places == np.floor(places))
-            require(bool(there.all()), "a leaf names a vector that does not exist in its tree")
+            valid = (indices >= 0) & (indices < len(indices)) & (indices == np.floor(indices))
+            require(bool(valid.all()), "a leaf names a vector that does not exist in its tree")
         trees.append(Tree(parts, n_features, n_splits, n_outputs, *sets, own))
     if trees:
-        forest_of(trees)  # the native constructor checks every index, classes too, and that every walk ends
+        forest_of(trees)  # the native constructor checks every index, classes too, and that every path ends
         _check_parents(nodes["feature"] >= 0, nodes["left"], sizes)
     return trees
 
 
-def _check_parents(asks: npt.NDArray[np.bool_], left: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
-    """Refuses nodes that several others lead to: few of them can make more paths than anybody can walk."""
+def _check_parents(is_inner: npt.NDArray[np.bool_], left: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
+    """Refuse nodes with several parents: few of them can make exponentially many paths."""
     roots = np.cumsum(sizes) - sizes
-    children = (left + np.repeat(roots, sizes))[asks]
+    children = (left + np.repeat(roots, sizes))[is_inner]
     n_parents = np.bincount(np.concatenate([children, children + 1]), minlength=len(left))
     n_parents[roots] += 1
     require(bool((n_parents == 1).all()), "a node of a tree has two parents, or none")
@@ -98,7 +98,7 @@ def _check_parents(asks: npt.NDArray[np.bool_], left: npt.NDArray[Any], sizes: n
 def _read_vectors(
     arrays: Mapping[str, npt.NDArray[Any]], leaves: npt.NDArray[Any], n_outputs: int
 ) -> npt.NDArray[np.float64]:
-    """The numbers of all leaves, one row for each; the indices of a tree count its own."""
+    """Vectors of all leaves, shape (n_leaves, n_outputs); the indices of a tree count its own."""
     require("leaf_vectors" in arrays, "the array 'leaf_vectors' is missing")
     vectors = arrays["leaf_vectors"]
     fits = vectors.dtype == np.dtype("<f8") and vectors.shape == (len(leaves), n_outputs)
@@ -110,10 +110,12 @@ def _read_vectors(
 def _read_sets(
     arrays: Mapping[str, npt.NDArray[Any]], features: npt.NDArray[Any], categories: Mapping[int, Sequence[Category]]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Which nodes split by categories, and their sets: those that ask about a categorical column, and no others."""
+    """Nodes that split on categorical columns, and their sets."""
     nodes = read_array(arrays, "category_nodes", "<i8")
-    asking = np.flatnonzero(np.isin(features, np.array(list(categories), dtype=features.dtype)))
-    require(np.array_equal(nodes, asking), "the sets of categories are not those of the splits on categorical columns")
+    splitting = np.flatnonzero(np.isin(features, np.array(list(categories), dtype=features.dtype)))
+    require(
+        np.array_equal(nodes, splitting), "the sets of categories are not those of the splits on categorical columns"
+    )
     require("category_sets" in arrays, "the array 'category_sets' is missing")
     sets = arrays["category_sets"]
     fits = sets.dtype == np.dtype("<u8") and sets.shape == (len(nodes), SET_WORDS)

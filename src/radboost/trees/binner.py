@@ -14,7 +14,7 @@ from radboost._validation import free_memory
 from radboost.engine import BinnedData, Collective, current
 from radboost.trees.row_blocks import RowBlocks
 
-BYTES_PER_CELL = 2
+BYTES_PER_CELL = 2  # a uint8 each in the row-major and in the column-major copy
 DENSE_BLOCK_BYTES = 2**26
 
 
@@ -33,11 +33,11 @@ def bin_rows(
 
     A column of numbers gets min(`max_bins`, number of different values) bins (native/data/bin_ends.hpp).
 
-    Row i of the result is row order[i] of X. Categorical columns, which are given with their number of categories, hold
-    codes 0, 1, ... already; only a dense X can have them. With a collective X has the rows of one of its workers, and
-    the bins are those of the rows of all; each calls with the same columns, all dense or all sparse, and of one type.
-    X may be `RowBlocks`, of which one is in memory at a time. `sketched`: bins come from summaries of all rows, a block
-    or the rows of a worker each, and are right up to a small share of the rows (native/data/sketch.hpp).
+    Row i of the result is row order[i] of X: the engine expects rows sorted by class. Categorical columns, with their
+    numbers of categories in `n_categories`, hold codes 0, 1, ... already; only a dense X can have them. With a
+    collective X has the rows of one of its workers, and bins are those of all rows. Each worker calls with the same
+    columns, all dense or all sparse, and of one type. X may be `RowBlocks`, of which one is in memory at a time.
+    `sketched`: approximate quantiles from merged sketches, one per block or worker (native/data/sketch.hpp).
     """
     weights = np.zeros(0) if weights is None else weights
     n_rows, n_columns = X.shape
@@ -51,7 +51,8 @@ def bin_rows(
             return current().bin_blocks(X.load, first_rows, n_columns, of_32_bits, *rest)
         return current().bin(X, weights, order, max_bins, n_threads, counts, collective, sketched)
     _check_memory(n_rows, n_columns)
-    n_rows = current().row_weights(n_rows, None, folds_large=False, collective=collective).n_rows  # of all workers
+    # of all workers, so that all cut the same chunks of columns
+    n_rows = current().row_weights(n_rows, None, folds_large=False, collective=collective).n_rows
     columns = X.tocsc()
     width = max(1, DENSE_BLOCK_BYTES // (8 * max(1, n_rows)))
     parts = [

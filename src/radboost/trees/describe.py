@@ -1,4 +1,4 @@
-"""Trees as text: in a line, and in full."""
+"""Trees as text: short, and in full."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LISTED = 4  # more classes or categories than these are counted instead
 
 @dataclass
 class TreeNames:
-    """What the numbers in trees stand for, shared by the trees of an ensemble."""
+    """Names of columns, categories and classes, common to the trees of an ensemble."""
 
     features: Sequence[str] | None = None
     categories: Mapping[int, Sequence[Category]] = field(default_factory=dict)
@@ -30,33 +30,33 @@ class TreeNames:
 
 
 def outline(tree: Tree, names: TreeNames) -> str:
-    """Every question on a line of its own, with the sample weight that reached it; answers are indented below."""
-    return "\n".join(f"{'  ' * depth}{before}{node_text(tree, node, names)}" for node, depth, before in _walk(tree))
+    """Text of a tree, a line for each node with the sample weight that reached it, indented by depth."""
+    return "\n".join(f"{'  ' * depth}{before}{node_text(tree, node, names)}" for node, depth, before in _nodes(tree))
 
 
 def node_text(tree: Tree, node: int, names: TreeNames) -> str:
-    """The question of a node, or the answer of a leaf, with the sample weight that reached it."""
+    """Split of a node, or value of a leaf, with the sample weight that reached it."""
     weight = f"({tree.cover[node]:g})"
     if tree.feature[node] < 0:
-        return f"{_named_answer(tree, node, names)} {weight}"
+        return f"{_named_value(tree, node, names)} {weight}"
     return f"{question_text(tree, node, names)}? {weight}"
 
 
 def question_text(tree: Tree, node: int, names: TreeNames) -> str:
-    """What a node asks; a row for which it is true goes left."""
+    """Split of a node; a row for which it is true goes left."""
     question = plain_question(tree, node, names)
     missing = " or missing" if tree.missing_left[node] and not question.endswith(" is not missing") else ""
     return f"{question}{missing}"
 
 
 def plain_question(tree: Tree, node: int, names: TreeNames) -> str:
-    """What a node asks of a value that is not missing."""
+    """Split of a node for a value that is not missing."""
     column = int(tree.feature[node])
     name = str(names.features[column]) if names.features is not None else f"x[{column}]"
     return _question(tree, name, names.categories.get(column), node, names.listed)
 
 
-def _walk(tree: Tree) -> Iterator[tuple[int, int, str]]:
+def _nodes(tree: Tree) -> Iterator[tuple[int, int, str]]:
     waiting = [(0, 0, "")]
     while waiting:
         node, depth, before = waiting.pop()
@@ -66,12 +66,12 @@ def _walk(tree: Tree) -> Iterator[tuple[int, int, str]]:
             waiting += [(child + 1, depth + 1, "no: "), (child, depth + 1, "yes: ")]
 
 
-def _named_answer(tree: Tree, node: int, names: TreeNames) -> str:
+def _named_value(tree: Tree, node: int, names: TreeNames) -> str:
     value, classes = tree.value[node], names.classes
-    plain = _answer(tree, node, names.listed)
+    plain = _value_text(tree, node, names.listed)
     if classes is None or tree.vectors is not None:
         return plain
-    if tree.n_outputs == 1:  # +1 speaks for the second class
+    if tree.n_outputs == 1:  # +1 is a vote for the second class
         return f"{plain}: {classes[int(value > 0)]!r}" if len(classes) == 2 and abs(value) == 1 else plain
     return plain if value < 0 else f"{plain}: {classes[int(value)]!r}"
 
@@ -79,19 +79,19 @@ def _named_answer(tree: Tree, node: int, names: TreeNames) -> str:
 def describe(
     tree: Tree, feature_names: Sequence[str] | None, categories: Mapping[int, Sequence[Category]] | None = None
 ) -> str:
-    """A stump in full; of a larger tree its size, its first question and, with several classes, its answers."""
+    """A stump in full; of a larger tree its size, its first split and, with several classes, its votes."""
     if tree.n_splits == 0:
-        return _answer(tree, 0)
+        return _value_text(tree, 0)
     question = _question(tree, _first(tree, feature_names), (categories or {}).get(int(tree.feature[0])))
     if tree.n_nodes == 3:
-        return f"[{_answer(tree, 1)} if {question} else {_answer(tree, 2)}]"
+        return f"[{_value_text(tree, 1)} if {question} else {_value_text(tree, 2)}]"
     size = f"tree of {tree.n_splits} splits, depth {tree.depth}, first asks {question}"
     votes = tree.n_outputs > 1 and tree.vectors is None
-    return f"{size}, votes for {_answers(tree)}" if votes else size
+    return f"{size}, votes for {_votes(tree)}" if votes else size
 
 
 def term(tree: Tree, feature_names: Sequence[str] | None) -> str:
-    """The tree in a formula: its size and the column of its first question."""
+    """Term of a formula: size of the tree and the column of its first split."""
     return f"tree({tree.n_splits} splits, first on {_first(tree, feature_names)})"
 
 
@@ -101,7 +101,7 @@ def _first(tree: Tree, feature_names: Sequence[str] | None) -> str:
 
 
 def threshold_text(threshold: float) -> str:
-    """A threshold; of larger ones the whole number below, which asks the same of whole numbers."""
+    """Text of a threshold; of larger ones the whole number below, which splits whole numbers alike."""
     if abs(threshold) >= 1000.0 and math.isfinite(threshold):
         threshold = float(math.floor(threshold))
     return number_text(threshold, year=are_years([threshold]))
@@ -118,7 +118,7 @@ def _question(tree: Tree, name: str, known: Sequence[Category] | None, node: int
     return f"{name} in {{{', '.join(shown + more)}}}"
 
 
-def _answer(tree: Tree, node: int, listed: int = LISTED) -> str:
+def _value_text(tree: Tree, node: int, listed: int = LISTED) -> str:
     value = tree.value[node]
     if tree.vectors is not None:
         numbers = [f"{number:+.3g}" for number in tree.vectors[int(value), :listed]]
@@ -128,7 +128,7 @@ def _answer(tree: Tree, node: int, listed: int = LISTED) -> str:
     return "abstains" if value < 0 else f"class {value:.0f}"
 
 
-def _answers(tree: Tree) -> str:
+def _votes(tree: Tree) -> str:
     values = tree.value[tree.feature < 0]
     classes = [f"{value:.0f}" for value in np.unique(values[values >= 0])]
     if not classes:

@@ -33,9 +33,9 @@ def quantise(weights: FloatArray, copies: FloatArray | None = None) -> GrowthWei
 
 
 class GivenTrees:
-    """Grows trees that answer by the weighted majority of their leaves.
+    """Grower of trees that predict the weighted majority of their leaves.
 
-    `settings` says how; `n_classes` are those of the problems handed in, not of the data.
+    `n_classes` are those of the problems handed in, not of the data.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class GivenTrees:
         round_index: int,
         counts: FloatArray | None = None,
     ) -> list[AnsweringTree]:
-        """One tree for each line of `classes` and `weights`, which have a column for each row of the data.
+        """One tree for each problem: `classes` and `weights` have the shape (n_problems, n_rows).
 
-        The weights of a line sum to 2^30 at most; a row of weight 0 is not in that problem. `counts` is what leaf
-        minimums and covers are measured in: the sample weights.
+        The weights of a problem sum to 2^30 at most; a row of weight 0 is not in it. `counts` are the sample weights,
+        the unit of leaf minimums and covers; None for ones.
         """
         no_counts = np.zeros(0)
         return self._native.grow(
@@ -64,11 +64,11 @@ class GivenTrees:
         )
 
     def answers(self, tree: AnsweringTree) -> ClassIds:
-        """The class that a tree answers with on every row of the data, whether it was in the problem or not."""
+        """Class that a tree predicts for every row of the data, also for rows outside its problem."""
         return self._native.answers(tree, self._n_threads)
 
     def hypothesis(self, tree: AnsweringTree) -> Tree:
-        """The tree as ensembles know it: leaves -1 and +1 for two classes, otherwise votes for a class."""
+        """Tree for an ensemble: leaves -1 and +1 for two classes, otherwise votes for a class."""
         arrays = self._native.arrays(tree)
         n_outputs = 1 if self._n_classes == 2 else self._n_classes
         return Tree(arrays[:-2], self._n_features, tree.n_splits, n_outputs, *arrays[-2:])

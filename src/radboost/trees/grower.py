@@ -1,4 +1,4 @@
-"""How trees are grown: the settings and the way to the native grower."""
+"""Settings of growing trees, and the native growers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from radboost.trees.options import TreeOptions
 
 @dataclass(frozen=True)
 class Constraints:
-    """What trees may do with the columns at hand."""
+    """Constraints of trees on the columns of the data."""
 
     directions: tuple[int, ...] = ()  # -1, 0 or +1 for each column: where values may only fall or rise; empty: none
-    groups: tuple[tuple[int, ...], ...] = ()  # the columns of a path must stand in one of them; empty: any
+    groups: tuple[tuple[int, ...], ...] = ()  # the columns of a path must be in one of them; empty: any
     most_columns: int = 0  # of a path; 0: any number
 
     @property
@@ -35,7 +35,7 @@ class Constraints:
 
 @dataclass(frozen=True)
 class GrowthSettings:
-    """What a fit tells its families about growing, resolved for the data at hand."""
+    """Settings of growing for the families of a fit, resolved for its data."""
 
     max_depth: int = 6
     criterion: str = "gini"
@@ -49,12 +49,12 @@ class GrowthSettings:
 
     @property
     def rated(self) -> bool:
-        """Whether leaves hold numbers instead of votes."""
+        """True if leaves hold numbers instead of votes."""
         return self.options.leaves == "rated"
 
     @property
     def randomised(self) -> bool:
-        """Whether two rounds on the same weights may propose different hypotheses."""
+        """True if two rounds on the same weights may propose different hypotheses."""
         return self.random_thresholds or self.max_features > 0 or self.subsample < 1.0
 
 

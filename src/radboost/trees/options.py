@@ -16,7 +16,7 @@ Options = TypeVar("Options", bound=type[Any])
 
 
 def _knowing_names(kind: Options) -> Options:
-    """Class decorator: the constructor says what an option which it does not know is called here."""
+    """Class decorator: the constructor names the option that an unknown name stands for."""
     construct, known = kind.__init__, [field.name for field in fields(kind)]
 
     @wraps(construct)
@@ -31,7 +31,7 @@ def _knowing_names(kind: Options) -> Options:
 
 
 def _advice(given: str, known: list[str]) -> str:
-    """Where to find what is meant; otherwise what there is."""
+    """Advice for an unknown name: the option or parameter that it stands for, or all options."""
     _, *ours = ours_for(given)
     if ours and ours[0] not in known:
         called = "" if ours[0] == given else f", {ours[0]}"
@@ -48,22 +48,20 @@ def _advice(given: str, known: list[str]) -> str:
 @_knowing_names
 @dataclass(frozen=True, kw_only=True)
 class TreeOptions:
-    """Options of the trees that few people touch, alike in all estimators of trees.
+    """Rarely changed options of trees, alike in all estimators of trees.
 
-    "auto" is what suits the estimator; its documentation says what that is. An option that an estimator has no use for
-    is refused.
+    The documentation of an estimator says what "auto" is there. Options that an estimator does not use are refused.
 
     Parameters
     ----------
     max_features : "auto", "sqrt", "log2", an integer, a number in (0, 1], or None
-        Columns that a node looks at: so many, such a share of them, or all (None).
+        Columns that a node tries: a number, a fraction, or all (None).
     thresholds : {"auto", "random", "best"}
-        "best" looks for the best threshold of each column, "random" draws one.
+        "best" searches the best threshold of each column, "random" draws one.
     split_criterion : {"auto", "gini", "edge"}
         What a split is chosen by: the Gini index, or the edge of the tree, as in the paper.
     leaves : {"auto", "votes", "rated"}
-        What leaves answer with: a class, as in the papers, or for each class a number in [-1, 1] that says how sure
-        they are.
+        Predictions of leaves: a class, as in the papers, or for each class a number in [-1, 1], its confidence.
     min_leaf_weight : float or "auto"
         The least sum of sample weights in a leaf.
     max_bins : int
@@ -75,11 +73,11 @@ class TreeOptions:
     max_leaves : int or None
         Where "best_first" ends, besides `max_depth`.
     monotonic_constraints : list, dict or None
-        -1, 0 or 1 for each column, or a dict from columns (their names or places) to these: whether predictions must
-        fall, may do either, or must rise along it; with two classes it is the score of the second that does.
+        -1, 0 or 1 for each column, or a dict from columns (names or indices) to these: whether predictions must fall,
+        may do either, or must rise along it; with two classes it is the score of the second that does.
     interaction_constraints : list of lists, "pairwise", "no_interactions" or None
-        Columns (their names or places) that may stand together on the way from the root of a tree to a leaf, in groups,
-        which may overlap; the columns that no group has are one more. "pairwise" allows any two, "no_interactions" one.
+        Groups of columns (names or indices) that may be together on a path from the root of a tree to a leaf. Groups
+        may overlap; columns in no group are one more. "pairwise" allows any two, "no_interactions" one.
     """
 
     max_features: str | int | float | None = "auto"
@@ -109,7 +107,7 @@ class TreeOptions:
                 raise ValueError('max_leaves needs growth="best_first"; growth by layers ends at max_depth.')
 
     def filled(self, **automatic: Any) -> Self:
-        """With these values where it says "auto"."""
+        """Options with these values instead of "auto"."""
         return replace(self, **{name: value for name, value in automatic.items() if _is_auto(getattr(self, name))})
 
     @property
@@ -119,24 +117,24 @@ class TreeOptions:
 
 
 def with_tree_options(parameters: Mapping[str, Any], options: Collection[str] | None = None) -> dict[str, Any]:
-    """Parameters of an estimator, with options of trees among them brought into its `tree_options`.
+    """Parameters of an estimator, with options of trees among them moved into its `tree_options`.
 
-    `options` are those that may be there; None for all but `max_leaves`, which is a parameter of several estimators.
+    `options` are those to move; None for all but `max_leaves`, which is a parameter of several estimators.
     """
     names = {field.name for field in fields(TreeOptions)} - {"max_leaves"} if options is None else set(options)
-    found = {name: value for name, value in parameters.items() if name in names}
+    moved = {name: value for name, value in parameters.items() if name in names}
     rest = {name: value for name, value in parameters.items() if name not in names}
-    if found:
-        rest["tree_options"] = replace(rest.get("tree_options") or TreeOptions(), **found)
+    if moved:
+        rest["tree_options"] = replace(rest.get("tree_options") or TreeOptions(), **moved)
     return rest
 
 
 def read_tree_options(
     given: object, read: Collection[str], who: str, instead: dict[str, str] | None = None
 ) -> TreeOptions:
-    """The parameter `tree_options` of an estimator that has a use for the options in `read`.
+    """Checked parameter `tree_options` of an estimator that uses the options in `read`.
 
-    `instead` says for some of the others what to do.
+    `instead` has advice for some of the others.
     """
     if given is None:
         return TreeOptions()

@@ -1,4 +1,4 @@
-"""Regression trees as ensembles know them."""
+"""Regression trees for ensembles."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from radboost._typing import FloatArray
 from radboost.engine import CutTree, RegressionTrees
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
-GAIN: Final = 6  # the place of the gains among the arrays of a tree
+GAIN: Final = 6  # index of the gains among the arrays of a tree
 
 
 def regression_tree(
-    grower: RegressionTrees, cut: CutTree, n_features: int, n_outputs: int, scale: float, shares: FloatArray
+    grower: RegressionTrees, cut: CutTree, n_features: int, n_outputs: int, scale: float, factors: FloatArray
 ) -> Tree:
     """A tree after some of its splits; its gains are divided by `scale`.
 
-    With several outputs what leaves say of each is multiplied by its share.
+    With several outputs the values of leaves are multiplied by `factors`, one for each output.
     """
     arrays = grower.arrays(cut)
     np.divide(arrays[GAIN], scale, out=arrays[GAIN])
-    vectors = (arrays[-1].reshape(-1, n_outputs) * shares).reshape(-1) if n_outputs > 1 else None
+    vectors = (arrays[-1].reshape(-1, n_outputs) * factors).reshape(-1) if n_outputs > 1 else None
     return Tree(arrays[:-3], n_features, cut.n_splits, n_outputs, *arrays[-3:-1], vectors)
 
 
 def constant_tree(values: FloatArray, n_features: int, cover: float) -> Tree:
-    """A tree without splits that answers with these numbers everywhere, one for each output."""
+    """A tree without splits that predicts these values everywhere, one for each output."""
     several = len(values) > 1
     leaf = {"feature": -1, "left": -1, "value": 0.0 if several else float(values[0]), "cover": cover}
     arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]

@@ -13,7 +13,7 @@ from radboost._typing import FloatMatrix
 
 
 class RowBlocks(ABC):
-    """A matrix of float32 or float64 whose blocks of rows are loaded when they are asked for."""
+    """A matrix of float32 or float64 whose blocks of rows are loaded on demand."""
 
     def __init__(self, heights: Sequence[int], n_columns: int, dtype: npt.DTypeLike) -> None:
         self.first_rows = np.cumsum([0, *heights], dtype=np.int64)
@@ -28,20 +28,20 @@ class RowBlocks(ABC):
         for block in range(len(self.first_rows) - 1):
             yield self.load(block)
 
-    def __getitem__(self, places: npt.NDArray[Any]) -> FloatMatrix:
-        """Some rows, by their places: all blocks that have any of them are loaded, one after the other."""
-        found = np.empty((len(places), self.shape[1]), dtype=self.dtype)
-        block_of = np.searchsorted(self.first_rows, places, side="right") - 1
+    def __getitem__(self, indices: npt.NDArray[Any]) -> FloatMatrix:
+        """Rows of these indices; the blocks that have any of them are loaded one after the other."""
+        rows = np.empty((len(indices), self.shape[1]), dtype=self.dtype)
+        block_of = np.searchsorted(self.first_rows, indices, side="right") - 1
         for block in np.unique(block_of).tolist():
             wanted = np.flatnonzero(block_of == block)
-            found[wanted] = self.load(block)[places[wanted] - self.first_rows[block]]
-        return found
+            rows[wanted] = self.load(block)[indices[wanted] - self.first_rows[block]]
+        return rows
 
     def whole(self) -> FloatMatrix:
-        """All rows in one matrix."""
+        """Matrix of all rows."""
         if len(self.first_rows) == 2:
             return self.load(0)
-        found = np.empty(self.shape, dtype=self.dtype)
+        matrix = np.empty(self.shape, dtype=self.dtype)
         for block, rows in enumerate(self):
-            found[self.first_rows[block] : self.first_rows[block + 1]] = rows
-        return found
+            matrix[self.first_rows[block] : self.first_rows[block + 1]] = rows
+        return matrix

@@ -32,9 +32,9 @@ class Tree:
     """Immutable. Node 0 is the root; the children of node i are left[i] and left[i] + 1; a leaf has feature -1.
 
     A row goes left where x[feature] <= threshold, or where x[feature] is missing and missing_left is set. The nodes
-    `category_nodes`, in ascending order, split by categories: x[feature] is the code of one, and goes left where the
-    node's row of `category_sets` has it (256 bits in four words). With one output the leaves are numbers, -1 and +1 in
-    a classification tree. With several a leaf votes for one of them or abstains; in a regression tree, which has
+    `category_nodes`, in ascending order, split by categories. There x[feature] is the code of one, which goes left if
+    the node's row of `category_sets` has it (256 bits in four words). With one output the leaves are numbers, -1 and +1
+    in a classification tree. With several a leaf votes for one of them or abstains; in a regression tree, which has
     `vectors`, it has a row of numbers.
     """
 
@@ -83,7 +83,7 @@ class Tree:
         return Tree, made_of, {"names": self.names}
 
     def __getstate__(self) -> dict[str, Any]:
-        """For skops, which asks for this and not for `__reduce__`: without the native predictor."""
+        """State for skops, which does not use `__reduce__`: without the native predictor."""
         return {name: value for name, value in self.__dict__.items() if name != "forest"}
 
     @property
@@ -102,28 +102,28 @@ class Tree:
         return forest_of([self])
 
     def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """The value of the leaf that each row of a float32 or float64 matrix reaches.
+        """Value of the leaf that each row of a float32 or float64 matrix reaches.
 
-        With several outputs a row of the result has a 1 for the class that is voted for, or zeros only; of a regression
-        tree it has the numbers of the leaf.
+        With several outputs the shape is (n_rows, n_outputs): a 1 for the class that is voted for, or the numbers of
+        the leaf.
         """
         return by_row(self.forest.scores(X, np.ones(1), n_threads), self.n_outputs)
 
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
-        """The same for rows that may be sparse."""
+        """`predict` for rows that may be sparse."""
         rows = X.toarray() if sparse.issparse(X) else X
         return np.asarray(self.predict(np.ascontiguousarray(rows, dtype=np.float64), n_threads), dtype=np.float64)
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The columns of X that it asks about."""
+        """Columns of X that it splits on."""
         return tuple(np.unique(self.feature[self.feature >= 0]).tolist())
 
-    def with_columns(self, places: npt.NDArray[np.intp], n_features: int) -> Tree:
-        """The same tree for rows of n_features columns, among which column j of these rows is column places[j]."""
-        asks = self.feature >= 0
+    def with_columns(self, new_index: npt.NDArray[np.intp], n_features: int) -> Tree:
+        """Tree for rows of n_features columns, in which column j is column new_index[j]."""
+        inner = self.feature >= 0
         feature = self.feature.copy()
-        feature[asks] = places[self.feature[asks]]
+        feature[inner] = new_index[self.feature[inner]]
         sets = (self.category_nodes, self.category_sets)
         return Tree([feature, *self.arrays[1:]], n_features, self.n_splits, self.n_outputs, *sets, self.vectors)
 
@@ -135,7 +135,7 @@ class Tree:
     def describe(
         self, names: Sequence[str] | None, /, categories: Mapping[int, Sequence[Category]] | None = None
     ) -> str:
-        """The tree in a line of text; `categories` are those of the categorical columns."""
+        """Short text of the tree; `categories` are those of the categorical columns."""
         return describe(self, names, categories)
 
     def term(self, names: Sequence[str] | None) -> str:
@@ -146,11 +146,11 @@ class Tree:
         return hash(self._content)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other is a tree of the same questions and answers."""
+        """True for a tree of the same splits and leaves."""
         return isinstance(other, Tree) and self.n_outputs == other.n_outputs and self._content == other._content
 
     def key(self) -> tuple[bytes, float]:
-        """Bytes shared by this tree and its mirror image alone, and the sign that tells the two apart.
+        """Bytes common to this tree and its mirror image alone, and the sign in which the two differ.
 
         A tree that votes for one of several classes has no mirror image.
         """
@@ -162,7 +162,7 @@ class Tree:
         return b"".join(part.tobytes() for part in parts), sign
 
     def leaf_numbers(self) -> tuple[Tree, FloatArray]:
-        """A tree of the same questions whose leaves are numbered 0, 1, ..., and the numbers of each leaf in a line."""
+        """Tree of the same splits with leaves numbered 0, 1, ..., and the values of the leaves, a row each."""
         leaves = self.feature < 0
         arrays = [array.copy() for array in self.arrays]
         value = list(NODE_ARRAYS).index("value")
@@ -171,15 +171,15 @@ class Tree:
         return Tree(arrays, self.n_features, self.n_splits, 1, self.category_nodes, self.category_sets), table
 
     def categories_left(self, node: int) -> list[int] | None:
-        """The codes of the categories that a node sends left; None where it asks for a number."""
-        place = int(np.searchsorted(self.category_nodes, node))
-        if place == len(self.category_nodes) or self.category_nodes[place] != node:
+        """Codes of the categories that a node sends left; None for a numeric column."""
+        index = int(np.searchsorted(self.category_nodes, node))
+        if index == len(self.category_nodes) or self.category_nodes[index] != node:
             return None
-        bits = np.unpackbits(self.category_sets[place].astype("<u8").view(np.uint8), bitorder="little")
+        bits = np.unpackbits(self.category_sets[index].astype("<u8").view(np.uint8), bitorder="little")
         return [int(code) for code in np.flatnonzero(bits)]
 
     def __str__(self) -> str:
-        """The whole tree, question by question."""
+        """The whole tree, split by split."""
         return outline(self, self.names)
 
     def __repr__(self) -> str:

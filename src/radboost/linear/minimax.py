@@ -22,7 +22,7 @@ from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.families.candidates import mixed
 from radboost.linear.columns import Columns, matrix_times
-from radboost.losses.evaluation import EvaluationLoss
+from radboost.losses.model_evaluation import EvaluationLoss
 
 SOLVERS = ("descent_ascent", "mirror_prox")
 # How much the sum of the shares of a vertex weighs against the distance, in projections onto a polytope.

@@ -15,7 +15,7 @@ from papers import datasets as registry
 from papers.almo_networks import train
 from papers.study import Facts, Study
 from radboost.estimators import AgnosticClassifier
-from radboost.losses.evaluation import EVALUATION_LOSSES
+from radboost.losses.model_evaluation import EVALUATION_LOSSES
 
 LOSSES = ("cross_entropy", "zero_one", "hinge", "l1")
 METRICS = (*LOSSES, "auc")

@@ -46,13 +46,13 @@ class Calibration:
 
     def apply(self, probabilities: Probabilities, scores: FloatArray) -> FloatArray:
         """`probabilities` are those without a calibration."""
-        found = probabilities(scores / self.temperature)
+        result = probabilities(scores / self.temperature)
         if self.power:
-            found = found * np.exp(self.power * _log_votes(scores, self.ground))
-            found /= found.sum(axis=1, keepdims=True)
+            result = result * np.exp(self.power * _log_votes(scores, self.ground))
+            result /= result.sum(axis=1, keepdims=True)
         if not self.doubt:
-            return found
-        return np.asarray((1.0 - self.doubt) * found + self.doubt / found.shape[1])
+            return result
+        return np.asarray((1.0 - self.doubt) * result + self.doubt / result.shape[1])
 
 
 def _log_votes(scores: FloatArray, ground: float) -> FloatArray:
@@ -110,19 +110,19 @@ def fit_calibration(probabilities: Probabilities, parts: Sequence[CalibrationRow
     return Calibration(temperature, doubt, power, ground) if power and ground else Calibration(temperature, doubt)
 
 
-def shrunk(found: Calibration | None, n_rows: int, few: int, n_classes: int) -> Calibration:
+def shrunk(calibration: Calibration | None, n_rows: int, few: int, n_classes: int) -> Calibration:
     """A calibration for `n_rows` rows, fewer than `few`, which say little about how sure to be.
 
     As if there were up to two more rows, with labels that say nothing: their share is a doubt on top of the one found.
     A temperature below 1 is drawn to 1, in logarithms. Both end where there are `few` rows. Where no rows could be held
-    back (`found` is None) there is such a row for each class.
+    back (`calibration` is None) there is such a row for each class.
     """
     share = n_rows / few
-    more = 2.0 * (1.0 - share) if found is not None else float(n_classes)
-    found = Calibration() if found is None else found
-    temperature = found.temperature if found.temperature >= 1.0 else found.temperature**share
-    doubt = 1.0 - n_rows / (n_rows + more) * (1.0 - found.doubt)
-    return replace(found, temperature=temperature, doubt=doubt)
+    more = 2.0 * (1.0 - share) if calibration is not None else float(n_classes)
+    calibration = Calibration() if calibration is None else calibration
+    temperature = calibration.temperature if calibration.temperature >= 1.0 else calibration.temperature**share
+    doubt = 1.0 - n_rows / (n_rows + more) * (1.0 - calibration.doubt)
+    return replace(calibration, temperature=temperature, doubt=doubt)
 
 
 class _Rows:
@@ -144,13 +144,13 @@ class _Rows:
         spread = self.sum(self.scores.max(axis=1) - self.scores.min(axis=1))
         return GROUND * spread / self.sum(np.ones(len(self.scores))) if spread > 0.0 else None
 
-    def best_doubt(self, found: FloatArray) -> tuple[float, float]:
+    def best_doubt(self, probabilities: FloatArray) -> tuple[float, float]:
         """The least loss with these probabilities, and the doubt that has it.
 
         The loss is convex in the doubt. The root of its slope is found by Newton's steps from the last doubt, or by
         bisection where such a step leaves the interval.
         """
-        right, even = np.maximum(found[self._places], SMALLEST), 1.0 / found.shape[1]
+        right, even = np.maximum(probabilities[self._places], SMALLEST), 1.0 / probabilities.shape[1]
         if 1.0 + self.sum(1.0 - even / right) >= 0.0:
             return -self.sum(np.log(right)), 0.0  # it rises from 0 on
         low, high, doubt = 0.0, MOST_DOUBT, self._last_doubt
@@ -169,11 +169,11 @@ class _Rows:
 
 def _least(function: Callable[[float], Found], between: tuple[float, float]) -> tuple[float, Found]:
     """Argument where the first of several numbers, which has one valley, is least, and all of them there."""
-    found: dict[float, Found] = {}
+    result: dict[float, Found] = {}
 
     def first(at: float) -> float:
-        found[at] = function(at)
-        return found[at][0]
+        result[at] = function(at)
+        return result[at][0]
 
     at = float(minimize_scalar(first, bounds=between, method="bounded", options={"xatol": TOLERANCE}).x)
-    return at, found[at]
+    return at, result[at]

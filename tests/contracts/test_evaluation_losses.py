@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radboost.losses.evaluation import EVALUATION_LOSSES, EvaluationLoss
+from radboost.losses.model_evaluation import EVALUATION_LOSSES, EvaluationLoss
 
 EVERY = pytest.mark.parametrize("name", EVALUATION_LOSSES)
 CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -9,7 +9,7 @@ import pytest
 
 from radboost import AgnosticBoostClassifier, AgnosticClassifier, Mixtures, TreeOptions
 from radboost.engine import current
-from radboost.losses.evaluation import check_evaluation_losses
+from radboost.losses.model_evaluation import check_evaluation_losses
 from radboost.objectives.several_losses import SeveralLosses, SeveralLossRows
 from radboost.rows.weights import RowWeights
 

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import torch
 
 from radboost import AgnosticClassifier
-from radboost.losses.evaluation import EVALUATION_LOSSES
+from radboost.losses.model_evaluation import EVALUATION_LOSSES
 from radboost.torch import LOSSES, AgnosticLoss, lipschitz, network
 
 CONVEX = ("cross_entropy", "hinge")

@@ -73,7 +73,7 @@ class AdaBoostMH(RoundMaker):
     def _move(self, plus: npt.NDArray[np.bool_], alpha: float) -> None:
         self._scores += np.where(plus, alpha, -alpha)
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         problem, lines, n_lines = self.problem, self._lines, len(self._columns)
         predicted = self._scores[0] > 0 if n_lines == 1 else self._scores.argmax(axis=0)
         return {

@@ -72,9 +72,9 @@ class RepeatedTrees:
     _places: dict[bytes, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for place, tree in enumerate(self.trace.hypotheses):
+        for index, tree in enumerate(self.trace.hypotheses):
             assert isinstance(tree, Tree)
-            self._places[_own_key(tree)] = place
+            self._places[_own_key(tree)] = index
 
     def add(self, tree: Tree, step: float, round_index: int) -> Step:
         """weight of `tree` += step."""

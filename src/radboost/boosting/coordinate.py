@@ -117,7 +117,7 @@ class CoordinateDescent(RoundMaker):
             self._state = self.objective.reweigh()
         return steps
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         return {
             "objective": self._state.loss + self.members.penalty_value,
             "train_error": self._state.error,
@@ -164,13 +164,13 @@ class CoordinateDescent(RoundMaker):
         return None
 
     def _descending_candidates(self, candidates: Sequence[Candidate], state: LossState) -> list[tuple[float, Move]]:
-        found: list[tuple[float, Move]] = []
+        result: list[tuple[float, Move]] = []
         for candidate in candidates:
             threshold = self.penalty.price(candidate.complexity) / state.slope
             size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self.signed))
             if size > SLOPE_TOLERANCE:
-                found.append((size, partial(self._step_to, candidate)))
-        return found
+                result.append((size, partial(self._step_to, candidate)))
+        return result
 
     def _descending_members(self, state: LossState, alone: bool) -> list[tuple[float, Move]]:
         """Members whose weight may move, with their slopes."""
@@ -185,7 +185,7 @@ class CoordinateDescent(RoundMaker):
         if not self.penalty.linear:
             rest = self.penalty.slope_of_rest(self.members.weights[: len(growing)]) / state.slope
             growing, shrinking = growing - rest, shrinking - rest
-        found = descents(
+        result = descents(
             growing,
             shrinking,
             self.members.weights,
@@ -195,7 +195,7 @@ class CoordinateDescent(RoundMaker):
             only_shrinking=not alone and self.learning_rate < 1.0,
             tolerance=SLOPE_TOLERANCE,
         )
-        moving = sorted(((by_slot[slot], size) for slot, size in found), key=lambda pair: pair[0].index)
+        moving = sorted(((by_slot[slot], size) for slot, size in result), key=lambda pair: pair[0].index)
         return [(size, partial(self._move, member, float(growing[member.slot]))) for member, size in moving]
 
     def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:

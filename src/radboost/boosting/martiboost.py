@@ -66,7 +66,7 @@ class MartingaleLayers(RoundMaker):
         self._masses = following
         return self.trace.steps[n_before:]
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         """The expected error of a walk that ends here, and that of the more probable side."""
         start = self._masses.sum(axis=0)
         right = self._masses[(len(self._masses) - 1) // 2 + 1 :].sum(axis=0)

@@ -181,7 +181,7 @@ class Measures:
 
     def of(self, scores: FloatArray) -> dict[str, float]:
         model = self._answering(self._gather(scores))
-        found = np.array([[metric.measure(model, *self._rows) for metric in self._metrics]])
+        result = np.array([[metric.measure(model, *self._rows) for metric in self._metrics]])
         # Those of the first worker: another one may have another processor.
-        of_first = self._gather(found)[0].tolist()
+        of_first = self._gather(result)[0].tolist()
         return dict(zip(self.names, of_first, strict=True))

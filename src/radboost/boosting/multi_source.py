@@ -19,7 +19,7 @@ from radboost.engine import current
 from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
-from radboost.objectives.over_sources import MaxOfSources, SumOfSources
+from radboost.objectives.over_sources import MaxOfSources
 from radboost.objectives.sourced import SourcedObjective
 from radboost.penalties import EnsemblePenalty, check_linear, descents, on_grid, slope
 
@@ -34,8 +34,6 @@ MOST_TRIED = 10
 # Members of the other sources are enough for a block if all losses fall this fraction as fast as the worst alone would.
 MEMBERS_ENOUGH = 0.25
 LOOK_AHEAD = 0.01
-# With more sources few are tied in a round, and renewing the weights that the others see is not worth its time.
-MOST_FOLLOWED = 4
 # Vertices are tied where they differ by no more than TIED times the largest. Until then blocks get smaller, and keep
 # the rivals whose gap is at most CLOSER times the widest.
 TIED, CLOSER = 1e-7, 0.25
@@ -106,11 +104,8 @@ class MultiSourceDescent(RoundMaker):
 
     def _usual_aims(self) -> list[tuple[int, FloatArray]]:
         """The mixture that each source sees in most rounds, where that is known: of a sum, or of the worst source."""
-        n, over = self.objective.n_sources, self.objective.over
-        if isinstance(over, SumOfSources):
-            return [(source, over.weights(np.zeros(n))) for source in range(n)]
-        plain = isinstance(over, MaxOfSources) and np.array_equal(over.vertices, np.eye(n)) and n <= MOST_FOLLOWED
-        return [(source, np.eye(n)[source]) for source in range(n)] if plain else []
+        mixtures = self.objective.over.usual_mixtures(self.objective.n_sources)
+        return [] if mixtures is None else list(enumerate(mixtures))
 
     @property
     def _signed(self) -> bool:
@@ -124,16 +119,16 @@ class MultiSourceDescent(RoundMaker):
         self._state = self.objective.state()
 
     def replay(self) -> None:
-        found: dict[int, tuple[Member, int]] = {}
+        result: dict[int, tuple[Member, int]] = {}
         for steps in self.trace.rounds():
             for step in steps:
-                if step.hypothesis not in found:
+                if step.hypothesis not in result:
                     hypothesis = self.trace.hypotheses[step.hypothesis]
                     assert isinstance(hypothesis, SourcedHypothesis)
                     members = self.members[hypothesis.source]
                     member = members.admit_again(step.hypothesis, self._raw_rows, hypothesis.base)
-                    found[step.hypothesis] = (member, hypothesis.source)
-                self._apply(*found[step.hypothesis], step.eta)
+                    result[step.hypothesis] = (member, hypothesis.source)
+                self._apply(*result[step.hypothesis], step.eta)
         self._raw_rows.forget()
         self.begin()
 
@@ -141,10 +136,11 @@ class MultiSourceDescent(RoundMaker):
         if float(self._state.slopes.max()) <= SMALLEST_SLOPE:
             return End(NO_LOSS)
         self._admitted: list[tuple[Member, int]] = []
+        maximum = self.objective.over.as_maximum()
         if self.step == "decay":
             steps = self._decaying_step(round_index)
-        elif isinstance(self.objective.over, MaxOfSources):
-            steps = self._step_of_the_worst(round_index, self.objective.over)
+        elif maximum is not None:
+            steps = self._step_of_the_worst(round_index, maximum)
         else:
             steps = self._steepest_step(round_index)
         self._discard_unused()
@@ -152,7 +148,7 @@ class MultiSourceDescent(RoundMaker):
             return End(CONVERGED)
         return steps
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         state, objective = self._state, self.objective
         return {
             "objective": objective.over.value(state.losses) + self._penalty_value,
@@ -168,16 +164,16 @@ class MultiSourceDescent(RoundMaker):
         """Figure 4.1 with steps of learning_rate / sqrt(t): the steepest hypothesis, whatever it does to the others."""
         mixture = self.objective.over.weights(self._state.losses)
         for _, direction in self._directions(round_index, mixture, self._searched(mixture), only_new=True):
-            found = direction()
-            eta = math.copysign(decayed(self.learning_rate, round_index), float(found.rates @ mixture))
-            return self._take(found, eta, round_index, promise=False)
+            result = direction()
+            eta = math.copysign(decayed(self.learning_rate, round_index), float(result.rates @ mixture))
+            return self._take(result, eta, round_index, promise=False)
         return []
 
     def _steepest_step(self, round_index: int) -> list[Step]:
         mixture = self.objective.over.weights(self._state.losses)
         for _, direction in self._directions(round_index, mixture, self._searched(mixture)):
-            found = direction()
-            steps = self._take(found, self._step_size(found), round_index)
+            result = direction()
+            steps = self._take(result, self._step_size(result), round_index)
             if steps:
                 return steps
         return []
@@ -191,17 +187,17 @@ class MultiSourceDescent(RoundMaker):
             everybody = list(range(self.objective.n_sources))
             directions = self._directions(round_index + NEXT_DRAW, mixture, everybody)
         for place, (_, direction) in enumerate(directions):
-            found = direction()
-            rivals = self._rivals(found, worst, over) if place == 0 else []
-            steps = self._step_of_blocks(worst, rivals, found, over, round_index) if rivals else []
-            steps = steps or self._take(found, self._step_size(found), round_index)
+            result = direction()
+            rivals = self._rivals(result, worst, over) if place == 0 else []
+            steps = self._step_of_blocks(worst, rivals, result, over, round_index) if rivals else []
+            steps = steps or self._take(result, self._step_size(result), round_index)
             if steps or rivals:  # the search for a block has used the proposers: other candidates are gone
                 return steps
         return []
 
     def _searched(self, mixture: FloatArray) -> list[int]:
         """The sources whose hypotheses are looked for: with the maximum over all mixtures the worst one alone."""
-        if isinstance(self.objective.over, MaxOfSources):
+        if self.objective.over.as_maximum() is not None:
             return [source for source in range(self.objective.n_sources) if mixture[source] > 0.0]
         return list(range(self.objective.n_sources))
 
@@ -210,12 +206,12 @@ class MultiSourceDescent(RoundMaker):
     ) -> list[tuple[float, Callable[[], Direction]]]:
         """Directions that lower a mixture of the losses, steepest first: new hypotheses, and members that may move."""
         scales = self.objective.aim([(source, mixture) for source in sources])
-        found = [
+        result = [
             pair
             for source, scale in zip(sources, scales.tolist(), strict=True)
             for pair in self._of_source(source, scale, draw, only_new)
         ]
-        return sorted(found, key=lambda pair: -pair[0])
+        return sorted(result, key=lambda pair: -pair[0])
 
     def _of_source(
         self, source: int, scale: float, draw: int, only_new: bool = False
@@ -228,15 +224,15 @@ class MultiSourceDescent(RoundMaker):
         return sorted([*new, *old], key=lambda pair: -pair[0])
 
     def _new(self, source: int, scale: float, draw: int) -> list[tuple[float, Callable[[], Direction]]]:
-        found: list[tuple[float, Callable[[], Direction]]] = []
+        result: list[tuple[float, Callable[[], Direction]]] = []
         for proposer in self.proposers[source]:
             for candidate in proposer.propose(draw):
                 threshold = self.penalty.price(candidate.complexity) / scale
                 size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self._signed)) * scale
                 if size > RATE_TOLERANCE:
-                    found.append((size, lambda c=candidate: self._admit(c, source)))  # type: ignore[misc]
+                    result.append((size, lambda c=candidate: self._admit(c, source)))  # type: ignore[misc]
         # The steepest few only: each would be entered to see what it does to the other sources.
-        return sorted(found, key=lambda pair: -pair[0])[:MOST_TRIED]
+        return sorted(result, key=lambda pair: -pair[0])[:MOST_TRIED]
 
     def _old(self, source: int, scale: float, alone: bool) -> list[tuple[float, Callable[[], Direction]]]:
         """Members that may move; as in `CoordinateDescent`, with damped steps only if they shrink, or are alone."""
@@ -358,7 +354,7 @@ class MultiSourceDescent(RoundMaker):
 
     def _columns(self, aims: list[tuple[int, FloatArray]], draw: int, only_old: bool = False) -> list[Direction]:
         """The steepest direction of each source for its mixture; a source may have several of these."""
-        found: list[Direction] = []
+        result: list[Direction] = []
         while aims:
             now: list[tuple[int, FloatArray]] = []
             later: list[tuple[int, FloatArray]] = []
@@ -370,9 +366,9 @@ class MultiSourceDescent(RoundMaker):
                     directions = sorted(directions, key=lambda pair: -pair[0])
                 else:
                     directions = self._of_source(source, scale, draw)
-                found += [self._turned(directions[0][1](), mixture)] if directions else []
+                result += [self._turned(directions[0][1](), mixture)] if directions else []
             aims = later
-        return found
+        return result
 
     def _turned(self, direction: Direction, mixture: FloatArray) -> Direction:
         """The direction or its mirror image, whichever lowers the mixture more, prices counted."""

@@ -70,9 +70,9 @@ def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | Non
     loss = rows.loss
     if isinstance(loss, NamedTargetLoss):
         given = WeightedRows(targets, rows.weights.given, rows.mean, rows.weights.gather)
-        found = loss.start(given) if offset is None else loss.start_beside(given, offset)
-        if found is not None:
-            constants = np.atleast_1d(np.asarray(found, dtype=np.float64))
+        result = loss.start(given) if offset is None else loss.start_beside(given, offset)
+        if result is not None:
+            constants = np.atleast_1d(np.asarray(result, dtype=np.float64))
             exact = offset is None or loss.of_difference
             return constants if exact else np.array([coarse(one) for one in constants.tolist()])
     if isinstance(loss, MultinomialLoss) and offset is not None:
@@ -167,7 +167,7 @@ class NormBallDescent(RoundMaker):
         self._raw_scores = raw_scores  # of the training rows, by the ensemble of a trace
         self._has_errors = has_errors  # with classes
         errors = ["train_error"] if has_errors else []
-        self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm", *rows.line()]
+        self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm", *rows.history_entry()]
         self._norm_unit = norm_unit
         self._n_features = n_features
         self._n_outputs = rows.scores.n_outputs
@@ -295,7 +295,7 @@ class NormBallDescent(RoundMaker):
         step = settings.learning_rate * whole
         return step if math.isfinite(step) else 0.0
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         family = None if self._chosen is None else self.families.families[self._chosen]
         line = {"objective": self.rows.mean_loss}
         if self._has_errors:
@@ -304,5 +304,5 @@ class NormBallDescent(RoundMaker):
             "n_hypotheses": len(self.trace.hypotheses),
             "family_size": 0 if family is None else family.n_splits,
             "family_norm": 0.0 if family is None else family.norm,
-            **self.rows.line(),
+            **self.rows.history_entry(),
         }

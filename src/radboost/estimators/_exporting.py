@@ -7,7 +7,7 @@ from typing import Any
 
 from radboost._typing import FloatArray
 from radboost.export.parts import ExportedAnswer, refuse_model
-from radboost.losses import Link, MarginLoss, MultinomialLoss, NamedTargetLoss, TargetLoss
+from radboost.losses import Link, MarginLoss, NamedTargetLoss, TargetLoss
 from radboost.losses.link import EXPONENTIAL, IDENTITY
 from radboost.losses.own import OwnMarginLoss
 from radboost.objectives import row_cost
@@ -21,8 +21,8 @@ def class_answer(model: Any, link: Link | str, costs: FloatArray | None = None) 
         refuse_model(
             type(model).__name__, f"it holds only one class, {model.classes_.tolist()[0]!r}: nothing to compute"
         )
-    found = getattr(model, "calibration_", None)
-    calibration = {} if found is None else asdict(found)
+    result = getattr(model, "calibration_", None)
+    calibration = {} if result is None else asdict(result)
     return ExportedAnswer(tuple(model.classes_), link, costs=costs, **calibration)
 
 
@@ -38,12 +38,11 @@ def margin_link(objective: str, loss: MarginLoss | None, n_classes: int) -> Link
 
 def target_link(loss: TargetLoss | None, n_classes: int) -> Link | str:
     """The link of gradient boosting for classes."""
-    if n_classes > 2:
-        link: Link = MultinomialLoss.link
-        return link
     if not isinstance(loss, NamedTargetLoss):
         return NO_LINK
-    return loss.link or f"loss={loss.name!r} has no link that other programs know"
+    of_classes = loss.for_classes() if n_classes > 2 else loss
+    link = None if of_classes is None else of_classes.link
+    return link or f"loss={loss.name!r} has no link that other programs know"
 
 
 def number_answer(model: Any, loss: TargetLoss) -> ExportedAnswer:

@@ -36,7 +36,7 @@ from radboost.families.columns import Column
 from radboost.linear import DesignMatrix
 from radboost.linear.columns import matrix_times
 from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
-from radboost.losses.evaluation import EvaluationLoss, check_evaluation_losses, make_evaluation_losses
+from radboost.losses.model_evaluation import EvaluationLoss, check_evaluation_losses, make_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import read_mixtures, vertices_of

@@ -25,8 +25,8 @@ from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators.agnostic import losses_and_vertices
 from radboost.export.parts import ExportedAnswer
 from radboost.losses import TargetLoss
-from radboost.losses.evaluation import check_evaluation_losses
 from radboost.losses.link import Link
+from radboost.losses.model_evaluation import check_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of

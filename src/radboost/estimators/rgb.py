@@ -30,7 +30,6 @@ from radboost.families import TreeFamilies
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
-    LogisticTargetLoss,
     MultinomialLoss,
     NamedTargetLoss,
     NativeTargetLoss,
@@ -211,12 +210,13 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         loss = self._read_loss()
         if n_classes <= 2:
             return loss, 1
-        if not isinstance(loss, LogisticTargetLoss):
+        several = loss.for_classes() if isinstance(loss, NamedTargetLoss) else None
+        if several is None:
             raise ValueError(
                 f"loss={self.loss!r} is for two classes, and y holds {n_classes}. With more classes only "
                 'loss="logistic" is possible: the multinomial loss.'
             )
-        return MultinomialLoss(), n_classes
+        return several, n_classes
 
     def _take_parameters_of_fit(self) -> None:
         self.loss_ = self._name_of_loss()

@@ -23,7 +23,7 @@ from radboost.explain.build import RowPrediction, prediction_of_task
 from radboost.explain.explanation import Explanation
 from radboost.export.parts import ExportedAnswer
 from radboost.linear import InductionSettings
-from radboost.losses import ScoreLoss
+from radboost.losses import SCORE_LOSSES, ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
 from radboost.losses.exponential import ExponentialScores
 from radboost.losses.link import Link
@@ -61,7 +61,8 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
     class_weight: Any = None
 
     def _scale_of_odds(self) -> float:
-        return 1.0 if self.loss_ == "logistic" else 2.0
+        link = SCORE_LOSSES[self.loss_].link
+        return 1.0 if link is None else link.scale
 
     def _read_parameters(self) -> InductionSettings:
         check_choice("loss", self.loss, ["logistic", "exponential"])

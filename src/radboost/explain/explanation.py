@@ -231,7 +231,7 @@ def gather(questions: Sequence[Asked]) -> list[Gathered]:
     groups: dict[tuple[Any, ...], list[Asked]] = {}
     for one in questions:
         groups.setdefault((one.column, one.yes, one.question if one.threshold is None else ""), []).append(one)
-    found = []
+    result = []
     for group in groups.values():
         thresholds = [one.threshold for one in group if one.threshold is not None]
         first, times = group[0], sum(one.times for one in group)
@@ -243,8 +243,8 @@ def gather(questions: Sequence[Asked]) -> list[Gathered]:
                 f"{question[: question.rindex(' <= ')]} <= {least}{'' if least == largest else f' ... {largest}'}"
             )
         effect = math.fsum(one.effect for one in group)
-        found.append(Gathered(f"{question}? {first.said}{_often(times)}", effect))
-    return sorted(found, key=lambda one: -abs(one.effect))
+        result.append(Gathered(f"{question}? {first.said}{_often(times)}", effect))
+    return sorted(result, key=lambda one: -abs(one.effect))
 
 
 def _often(times: int) -> str:
@@ -253,11 +253,11 @@ def _often(times: int) -> str:
 
 def added_up(parts: Sequence[Contribution] | Sequence[Gathered], n: int, what: str) -> list[tuple[str, float]]:
     """Texts and effects of the first parts, and the others in one, which is called so many `what`."""
-    found = [(part.text, part.effect) for part in parts[:n]]
+    result = [(part.text, part.effect) for part in parts[:n]]
     n_left = len(parts) - n
     if n_left > 0:
-        found.append((f"{n_left} {what}{'' if n_left == 1 else 's'}", math.fsum(part.effect for part in parts[n:])))
-    return found
+        result.append((f"{n_left} {what}{'' if n_left == 1 else 's'}", math.fsum(part.effect for part in parts[n:])))
+    return result
 
 
 def _aligned(lines: list[str]) -> list[str]:

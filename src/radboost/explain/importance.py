@@ -70,8 +70,8 @@ def permutation_importance(
     for column in used:
         for repeat, order in enumerate(orders):
             with table.column(column, order) as shuffled:
-                found = _scored(scorer, model, shuffled, y, sample_weight)
-            for name, score in found.items():
+                result = _scored(scorer, model, shuffled, y, sample_weight)
+            for name, score in result.items():
                 drops[name][column, repeat] = whole[name] - score
     bunches = {name: _bunch(importances) for name, importances in drops.items()}
     return bunches[""] if list(bunches) == [""] else bunches
@@ -84,8 +84,8 @@ def _bunch(importances: FloatArray) -> Any:
 
 def _scored(scorer: Any, model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, float]:
     """By the names of the scores; one alone has none."""
-    found = scorer(model, X, y) if sample_weight is None else scorer(model, X, y, sample_weight=sample_weight)
-    return found if isinstance(found, dict) else {"": float(found)}
+    result = scorer(model, X, y) if sample_weight is None else scorer(model, X, y, sample_weight=sample_weight)
+    return result if isinstance(result, dict) else {"": float(result)}
 
 
 def _orders(n_rows: int, n_repeats: int, random_state: Any) -> list[Places]:

@@ -32,8 +32,8 @@ class GivenRow:
         """Value of a column, as a type of Python's own."""
         if sparse.issparse(self.table):
             return float(self.table[:, [column]].toarray()[0, 0])
-        found = column_values(self.table, column)[0]
-        return found.item() if isinstance(found, np.generic) else found
+        result = column_values(self.table, column)[0]
+        return result.item() if isinstance(result, np.generic) else result
 
 
 def read_one_row(x: Any, names: Any) -> GivenRow:

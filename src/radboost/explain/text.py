@@ -23,9 +23,9 @@ def boosted_text(ensemble: Ensemble, max_trees: int | None) -> str:
     names = replace(ensemble.names, listed=ALL)
     order = np.argsort(-np.abs(ensemble.weights), kind="stable")[:max_trees]
     parts = [_boosted_head(ensemble, names)]
-    for place in order.tolist():
-        hypothesis, weight = ensemble.hypotheses[place], float(ensemble.weights[place])
-        parts.append(f"{weight:+.4g} times hypothesis {place}{kind_of(hypothesis).text(hypothesis, names)}")
+    for index in order.tolist():
+        hypothesis, weight = ensemble.hypotheses[index], float(ensemble.weights[index])
+        parts.append(f"{weight:+.4g} times hypothesis {index}{kind_of(hypothesis).text(hypothesis, names)}")
     return _joined(parts, len(ensemble) - len(order), "hypotheses with smaller weights")
 
 
@@ -38,9 +38,9 @@ def layered_text(program: Any, classes: Sequence[Any], max_trees: int | None) ->
     )
     shown = program.hypotheses[:max_trees]
     parts = [
-        f"Node {place}: right with probability {plus:.4g} where its tree says +1 and {minus:.4g} where it says -1"
+        f"Node {index}: right with probability {plus:.4g} where its tree says +1 and {minus:.4g} where it says -1"
         f"{kind_of(one).text(one, names)}"
-        for place, (one, plus, minus) in enumerate(
+        for index, (one, plus, minus) in enumerate(
             zip(shown, program.right_on_plus, program.right_on_minus, strict=False)
         )
     ]
@@ -58,10 +58,10 @@ def sparse_text(ensemble: SparseEnsemble, max_trees: int | None) -> str:
         shown = order[:max_trees]
         of = "f(x)" if ensemble.n_outputs == 1 else f"f(x, {_output_name(ensemble, output)})"
         lines.append(f"{of} = {ensemble.intercept[output]:.4g}")
-        for place in shown.tolist():
-            hypothesis = ensemble.hypotheses[place]
+        for index in shown.tolist():
+            hypothesis = ensemble.hypotheses[index]
             term = kind_of(hypothesis).text_of_term(hypothesis, names)
-            lines.append(f"  {weights[place]:+.4g} times {term}")
+            lines.append(f"  {weights[index]:+.4g} times {term}")
         if len(order) > len(shown):
             lines.append(f"  and {len(order) - len(shown)} terms with smaller weights")
     return "\n".join(lines)

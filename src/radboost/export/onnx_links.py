@@ -108,8 +108,8 @@ def _balance(graph: Graph, scores: str, n_classes: int) -> str:
         share = graph.add("ReduceSum", graph.add("Mul", shares, column), graph.whole([1]), keepdims=1)
         shares = graph.add("Concat", shares, share, axis=1)
     shares = _shares(graph, graph.add("Squeeze", shares, graph.whole([2])))
-    _, places = graph.add_several("TopK", 2, order, graph.whole([n_classes]), axis=1, largest=0)
-    return graph.add("GatherElements", shares, places, axis=1)
+    _, indices = graph.add_several("TopK", 2, order, graph.whole([n_classes]), axis=1, largest=0)
+    return graph.add("GatherElements", shares, indices, axis=1)
 
 
 LINKS: dict[str, Callable[[Graph, str, int], str]] = {

@@ -46,9 +46,9 @@ class CentreKind(Kind[Centre], of=Centre, code=2):
         values = np.empty((len(hypotheses), len(rows)))
         gammas = np.array([centre.gamma for centre in hypotheses])
         for gamma in np.unique(gammas):
-            places = np.flatnonzero(gammas == gamma).tolist()
-            centres = np.array([hypotheses[place].centre for place in places])
-            values[places] = evaluate_kernel("rbf", float(gamma), centres, rows, 1)
+            indices = np.flatnonzero(gammas == gamma).tolist()
+            centres = np.array([hypotheses[index].centre for index in indices])
+            values[indices] = evaluate_kernel("rbf", float(gamma), centres, rows, 1)
         return values
 
     def write(self, hypotheses: Sequence[Centre], n_features: int) -> Stored:
@@ -120,13 +120,13 @@ def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, mos
         block = order[begin : begin + PERCEPTRON_BLOCK]
         scores = rbf_kernel(rows[block], rows[kept], gamma) @ pulls[kept] if kept else np.zeros_like(pulls[block])
         among = rbf_kernel(rows[block], rows[block], gamma)
-        for i, place in enumerate(block.tolist()):
-            wanted = pulls[place]
+        for i, index in enumerate(block.tolist()):
+            wanted = pulls[index]
             right = scores[i] @ wanted > 0.0 if len(wanted) == 1 else scores[i].argmax() == wanted.argmax()
             if right:
                 continue
             scores += np.multiply.outer(among[i], wanted)
-            kept.append(place)
+            kept.append(index)
             if len(kept) == most:
                 return kept
     return kept

@@ -101,9 +101,9 @@ class ProductKind(Kind[Product], of=Product, code=1):
         if not sparse.issparse(X):
             return super().values(hypotheses, X)
         features = sorted({feature for product in hypotheses for feature in product.features})
-        places = {feature: place for place, feature in enumerate(features)}
+        indices = {feature: index for index, feature in enumerate(features)}
         rows = X[:, features].toarray(order="F")
-        moved = [Product(tuple(places[feature] for feature in product.features)) for product in hypotheses]
+        moved = [Product(tuple(indices[feature] for feature in product.features)) for product in hypotheses]
         return super().values(moved, rows)
 
     def sparse_part(self, hypothesis: Product, weights: FloatArray, n_features: int) -> WeightedProduct:

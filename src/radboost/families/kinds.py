@@ -168,18 +168,18 @@ def kind_of(hypothesis: object) -> Kind[Any]:
 
 
 def by_kind(hypotheses: Iterable[object]) -> dict[Kind[Any], list[int]]:
-    """The places of the hypotheses of each kind; kinds in the order in which they come first."""
+    """The indices of the hypotheses of each kind; kinds in the order in which they come first."""
     groups: dict[Kind[Any], list[int]] = {}
-    for place, hypothesis in enumerate(hypotheses):
-        groups.setdefault(kind_of(hypothesis), []).append(place)
+    for index, hypothesis in enumerate(hypotheses):
+        groups.setdefault(kind_of(hypothesis), []).append(index)
     return groups
 
 
 def scorers(hypotheses: Sequence[Any], weights: FloatArray) -> list[Scorer]:
     """Functions that add the weighted values of all, kind by kind."""
     return [
-        kind.scorer([hypotheses[place] for place in places], weights[places])
-        for kind, places in by_kind(hypotheses).items()
+        kind.scorer([hypotheses[index] for index in indices], weights[indices])
+        for kind, indices in by_kind(hypotheses).items()
     ]
 
 

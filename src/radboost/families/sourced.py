@@ -51,8 +51,8 @@ class SourcedHypothesis:
 
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
         plain, shares = split_rows(X, self.n_features, self.n_sources)
-        found = predictions(self.base, plain, n_threads)
-        return np.asarray(found * (shares[:, self.source] if found.ndim == 1 else shares[:, self.source, None]))
+        result = predictions(self.base, plain, n_threads)
+        return np.asarray(result * (shares[:, self.source] if result.ndim == 1 else shares[:, self.source, None]))
 
     def key(self) -> tuple[object, float]:
         key, sign = self.base.key()
@@ -81,11 +81,11 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
         """The hypotheses of a source are added up first, and weighted by its share together."""
         first = hypotheses[0]
         by_source: dict[int, list[int]] = {}
-        for place, hypothesis in enumerate(hypotheses):
-            by_source.setdefault(hypothesis.source, []).append(place)
+        for index, hypothesis in enumerate(hypotheses):
+            by_source.setdefault(hypothesis.source, []).append(index)
         parts = {
-            source: scorers([hypotheses[place].base for place in places], np.asarray(weights)[places])
-            for source, places in sorted(by_source.items())
+            source: scorers([hypotheses[index].base for index in indices], np.asarray(weights)[indices])
+            for source, indices in sorted(by_source.items())
         }
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:

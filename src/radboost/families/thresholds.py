@@ -82,10 +82,10 @@ class StumpFeatures(Generator, name="stumps"):
 
 
 def _thresholds(values: FloatArray, weights: FloatArray, most: int) -> list[float]:
-    different, places = np.unique(values, return_inverse=True)
+    different, indices = np.unique(values, return_inverse=True)
     middles = (different[:-1] + different[1:]) / 2.0
     if len(middles) > most:
-        below = np.cumsum(np.bincount(places.ravel(), weights=weights))[:-1]
+        below = np.cumsum(np.bincount(indices.ravel(), weights=weights))[:-1]
         wanted = np.arange(1, most + 1) / (most + 1) * weights.sum()
         middles = middles[np.unique(np.minimum(np.searchsorted(below, wanted), len(middles) - 1))]
     return np.unique(middles).tolist()  # type: ignore[no-any-return]

@@ -66,11 +66,11 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
         values = hypothesis.value[hypothesis.feature < 0]
         if hypothesis.n_outputs == 1:
             return WeightedTree(hypothesis, (weight * values)[:, None])
-        places = values.astype(np.intp)
+        indices = values.astype(np.intp)
         if hypothesis.vectors is not None:
-            return WeightedTree(hypothesis, weight * hypothesis.vectors[places])
+            return WeightedTree(hypothesis, weight * hypothesis.vectors[indices])
         # A leaf that abstains adds nothing to the first score.
-        return WeightedTree(hypothesis, np.where(places < 0, 0.0, weight)[:, None], np.maximum(places, 0))
+        return WeightedTree(hypothesis, np.where(indices < 0, 0.0, weight)[:, None], np.maximum(indices, 0))
 
     def sparse_part(self, hypothesis: Tree, weights: FloatArray, n_features: int) -> WeightedTree:
         return WeightedTree(hypothesis, np.multiply.outer(hypothesis.value[hypothesis.feature < 0], weights))

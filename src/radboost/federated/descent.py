@@ -26,7 +26,7 @@ from radboost.families.candidates import Candidates, draw
 from radboost.families.sourced import SourcedHypothesis
 from radboost.federated.numbers import SCALE_BITS, Scales
 from radboost.federated.privacy import BudgetSpentError
-from radboost.objectives.over_sources import MaxOfSources, OverSources
+from radboost.objectives.over_sources import OverSources
 from radboost.objectives.sourced import STEP_GRID
 from radboost.penalties import EnsemblePenalty, check_linear, on_grid, slope
 from radboost.rows.sources import SHARE_GRID
@@ -168,7 +168,7 @@ class FederatedDescent(RoundMaker):
         eta = self._step_size(round_index, state, source, hypothesis, edge)
         return [] if eta == 0.0 else [self._take(round_index, source, hypothesis, eta)]
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         state, sizes = self._state, self.owners.sizes
         return {
             "objective": self.over.value(state.losses) + sum(self._penalty_values),
@@ -221,7 +221,7 @@ class FederatedDescent(RoundMaker):
     def _choose(self, round_index: int, state: State) -> tuple[int, Any, float] | None:
         """Lines 11 to 17: the candidate that lowers the worst mixture of the losses fastest."""
         mixture = self.over.weights(self._heard(state))
-        worst = isinstance(self.over, MaxOfSources)
+        worst = self.over.as_maximum() is not None
         sources = [k for k in range(self._n_domains) if mixture[k] > 0.0 or not worst]
         per_row = np.array([mixture[k] / state.n_rows[k] if k in state.n_rows else 0.0 for k in range(self._n_domains)])
         unit = float(per_row.max())

@@ -20,7 +20,7 @@ from scipy.optimize import nnls
 from radboost._typing import FloatArray
 from radboost.families.candidates import mixed
 from radboost.linear.columns import DesignMatrix, matrix_times
-from radboost.losses.evaluation import EvaluationLoss
+from radboost.losses.model_evaluation import EvaluationLoss
 
 SOLVERS = ("descent_ascent", "mirror_prox")
 # Weight of the condition that weights of vertices sum to 1, against the squared distance, in projections.

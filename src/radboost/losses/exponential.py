@@ -66,3 +66,4 @@ class ExponentialScores(MarginScores, name="exponential", of="scores"):
     """e^(-y f): ExpLoss of equation (1). Its curvature has no bound, so that it has no GradBoost update."""
 
     phi = Exponential()
+    link = Link("logistic", 2.0)

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from radboost._typing import FloatArray
-from radboost.losses.base import MarginFunction, NativeLoss
+from radboost.losses.base import REGISTRY, MarginFunction, NativeLoss
 from radboost.losses.link import Link
 from radboost.losses.margin import MarginScores, SignLoss
+from radboost.losses.target import NamedTargetLoss
 
 
 class Logistic(MarginFunction):
@@ -50,9 +51,14 @@ class LogisticTargetLoss(SignLoss, name="logistic", of="signs"):
     lipschitz = Logistic.lipschitz
     link = Link("logistic")
 
+    def for_classes(self) -> NamedTargetLoss:
+        multinomial: NamedTargetLoss = REGISTRY["classes"]["multinomial"]()
+        return multinomial
+
 
 class LogisticScores(MarginScores, name="logistic", of="scores"):
     """log(1 + e^(-y f)): LogLoss of equation (1), and equation (3) with several tasks."""
 
     phi = Logistic()
+    link = Link("logistic")
     lipschitz = Logistic.lipschitz

@@ -19,6 +19,7 @@ class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
     """log(1 + sum over r != y of e^(f_r - f_y)). Boosting with Structural Sparsity, equation (4)."""
 
     coupled = True
+    link = SOFTMAX
     lipschitz = 0.5  # Lemma 9: a quarter of delta^2 / a
     budget = 2.0  # Lemma 5: the score of a rival and that of the own class move against each other
 

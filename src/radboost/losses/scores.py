@@ -9,6 +9,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.losses.base import Loss
+from radboost.losses.link import Link
 
 
 class ScoreLoss(Loss):
@@ -19,6 +20,8 @@ class ScoreLoss(Loss):
     largest second derivative along one score, gives the quadratic bounds of GradBoost.
     """
 
+    # From scores to probabilities, where it is a loss of classes.
+    link: ClassVar[Link | None] = None
     # Whether the Hessian of a row is diag(p) - p p^T instead of a diagonal matrix.
     coupled: ClassVar[bool] = False
     # What the row sums of |x| count in the exponential bounds of AdaBoost: 2 where a feature moves two scores of a row.

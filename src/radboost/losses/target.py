@@ -47,6 +47,10 @@ class NamedTargetLoss(Loss):
         """Best constant where rows begin with scores, their offsets; None as for `start`."""
         return self.start(rows.with_targets(rows.targets - offset)) if self.of_difference else None
 
+    def for_classes(self) -> NamedTargetLoss | None:
+        """The loss of more than two classes that it is a case of; None for a loss of two classes alone."""
+        return None
+
     def for_rows(self, rows: WeightedRows) -> Self:
         """The loss with what it takes from the training rows filled in."""
         return self
@@ -153,5 +157,5 @@ class WeightedRows:
         weights = np.ones(len(targets)) if self._weights is None else self._gather(self._weights)
         order = np.lexsort((weights, targets))
         cumulative = np.cumsum(weights[order])
-        place = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
-        return float(targets[order[min(place, len(order) - 1)]])
+        index = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
+        return float(targets[order[min(index, len(order) - 1)]])

@@ -14,7 +14,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import CutTree, GradientScores, RegressionTrees
-from radboost.losses.evaluation import EvaluationLoss, make_evaluation_losses
+from radboost.losses.model_evaluation import EvaluationLoss, make_evaluation_losses
 from radboost.objectives.over_sources import SoftmaxOfSources
 from radboost.objectives.targets import LossRows
 from radboost.rows.weights import RowWeights
@@ -124,7 +124,7 @@ class SeveralLossRows(LossRows):
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
         self.set_scores(self._scores + step * self._shaped(grower.answers(cut)))
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         names = self.several.names
-        found = {f"loss[{name}]": float(value) for name, value in zip(names, self.means, strict=True)}
-        return found | {f"mixture[{name}]": float(share) for name, share in zip(names, self.mixture, strict=True)}
+        result = {f"loss[{name}]": float(value) for name, value in zip(names, self.means, strict=True)}
+        return result | {f"mixture[{name}]": float(share) for name, share in zip(names, self.mixture, strict=True)}

@@ -153,11 +153,11 @@ class SourcedObjective:
         n = self.n_sources
         if n > MOST_MOMENTS:
             return None
-        found = np.empty((n, n, n))
+        result = np.empty((n, n, n))
         for i in range(n):
             for j in range(i, n):
-                found[:, i, j] = found[:, j, i] = self._by_source(self.shares[i] * self.shares[j]) / self.sizes
-        return found
+                result[:, i, j] = result[:, j, i] = self._by_source(self.shares[i] * self.shares[j]) / self.sizes
+        return result
 
     def _renewed(self, native: Any, from_values: Any) -> Any:
         """Calls the first, or for a loss without a kernel the second with Phi and Phi' at its arguments."""

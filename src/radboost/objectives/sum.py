@@ -52,9 +52,9 @@ class Sum(CostOfAnyLoss, name="sum"):
 
 def _with_ties(loss: MarginLoss, scores: FloatArray) -> FloatArray:
     """Balance for one row of many classes, where equal scores are one state of the chain."""
-    levels, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    levels, indices, counts = np.unique(scores, return_inverse=True, return_counts=True)
     shares = _balance(loss, levels[None, :], counts)[0]
-    return np.asarray((shares / counts)[places.reshape(-1)], dtype=np.float64)
+    return np.asarray((shares / counts)[indices.reshape(-1)], dtype=np.float64)
 
 
 def _balance(loss: MarginLoss, scores: FloatArray, counts: npt.NDArray[np.intp] | None = None) -> FloatArray:

@@ -52,7 +52,7 @@ class LossRows(ABC):
     @abstractmethod
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None: ...
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         """Further entries of the history for a round."""
         return {}
 

@@ -183,8 +183,8 @@ class OwnEvaluationLoss(EvaluationLoss, name=None, of="evaluation"):
 
     def gradient(self, scores: FloatArray) -> FloatArray:
         theirs = self._as_theirs(scores)
-        found = checked_numbers(self._loss, "derivative", ask(self._loss, "derivative", self._targets, theirs), theirs)
-        return np.ascontiguousarray(found[None] if self.two else found.T)
+        result = checked_numbers(self._loss, "derivative", ask(self._loss, "derivative", self._targets, theirs), theirs)
+        return np.ascontiguousarray(result[None] if self.two else result.T)
 
     def _as_theirs(self, scores: FloatArray) -> FloatArray:
         return scores[0] if self.two else np.ascontiguousarray(scores.T)
@@ -197,25 +197,25 @@ def check_evaluation_losses(losses: Any) -> list[tuple[str, Any]]:
             f"losses must be a tuple or list of one or more of {', '.join(map(repr, EVALUATION_LOSSES))}, or of "
             f"{CONTRACT}; got {losses!r}."
         )
-    found: list[tuple[str, Any]] = []
+    result: list[tuple[str, Any]] = []
     for loss in losses:
         if isinstance(loss, str):
             if loss not in EVALUATION_LOSSES:
                 known = ", ".join(map(repr, EVALUATION_LOSSES))
                 raise ValueError(f"losses has {loss!r}; known are {known}, and {CONTRACT}.")
-            found.append((loss, loss))
+            result.append((loss, loss))
             continue
         if not callable(getattr(loss, "value", None)) or not callable(getattr(loss, "derivative", None)):
             raise TypeError(f"losses has {loss!r}, which is no name and not {CONTRACT}.")
         check_contract(loss)
         name = type(loss).__name__
         check_real(f"{name}.lipschitz_of_value", getattr(loss, "lipschitz_of_value", 1.0), low=0.0, open_low=True)
-        found.append((name, loss))
-    names = [name for name, _ in found]
+        result.append((name, loss))
+    names = [name for name, _ in result]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"losses has {twice[0]!r} more than once; each is to be weighed against the others.")
-    return found
+    return result
 
 
 def make_evaluation_losses(losses: list[tuple[str, Any]], class_ids: ClassIds, n_classes: int) -> list[EvaluationLoss]:

@@ -60,7 +60,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     tree_options: TreeOptions | None = None
 
     _takes_offset: ClassVar[bool] = False
-    _watch: ClassVar[type[ClassicMonitor]]
+    _monitor: ClassVar[type[ClassicMonitor]]
     _tree_options_read: ClassVar[tuple[str, ...]] = ("max_bins",)
 
     @described_like(BoostingEstimator.fit)
@@ -97,9 +97,9 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         return FitSettings(growth, resolve_early_stopping(self.early_stopping))
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
-        n_threads, stopping, watched = settings.growth.n_threads, settings.stopping, prepared.validation
-        if stopping is not None and watched is None:
-            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, settings.growth.seed, n_threads)
+        n_threads, stopping, validation = settings.growth.n_threads, settings.stopping, prepared.validation
+        if stopping is not None and validation is None:
+            prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, settings.growth.seed, n_threads)
         weights = prepared.row_weights(folds_large=True)
         problem = ClassicProblem(
             prepared.data,
@@ -115,7 +115,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
             maker=self._maker(problem, max_leaves, trace),
             n_families=int(min(max_leaves, weights.n_copies)),
             sample_size=problem.weights.total,
-            watch=None if watched is None else self._watch(watched, stopping, problem.n_classes, n_threads),
+            monitor=None if validation is None else self._monitor(validation, stopping, problem.n_classes, n_threads),
             keeps_best_round=stopping is not None,
         )
 

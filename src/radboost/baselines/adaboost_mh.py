@@ -63,7 +63,7 @@ class AdaBoostMHClassifier(Baseline):
     n_rounds: int = field(default=100, kw_only=False)
     max_leaves: int = 12
 
-    _watch = AdaBoostMHMonitor
+    _monitor = AdaBoostMHMonitor
 
     @of_one_fit
     def decision_function(self, X: Any, offset: Any = None) -> FloatArray:

@@ -78,7 +78,7 @@ class MartiBoostClassifier(Baseline):
     _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
     ensemble_: BranchingProgram = field(init=False)  # type: ignore[assignment]
 
-    _watch = MartingaleMonitor
+    _monitor = MartingaleMonitor
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1, 2000)

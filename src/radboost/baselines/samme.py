@@ -57,7 +57,7 @@ class SAMMEClassifier(Baseline):
     n_rounds: int = field(default=100, kw_only=False)
     max_leaves: int | str = "auto"
 
-    _watch = SAMMEMonitor
+    _monitor = SAMMEMonitor
 
     def _exported_answer(self) -> ExportedAnswer:
         n_classes = len(self.classes_)

@@ -290,7 +290,7 @@ class GradientBoosting(BoostingEstimator):
             maker=maker,
             n_families=len(families),
             sample_size=maker.rows.weights.total,
-            watch=monitor,
+            monitor=monitor,
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": loss_of_fit,

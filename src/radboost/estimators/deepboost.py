@@ -475,7 +475,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             maker=self._maker(problem, families, trace),
             n_families=sum(family.n_families(counted) for family in families),
             sample_size=objective.total_weight,
-            watch=None if validation is None else LossMonitor(validation, objective, stopping, n_threads),
+            monitor=None if validation is None else LossMonitor(validation, objective, stopping, n_threads),
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,

@@ -302,7 +302,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             maker=maker,
             n_families=sum(family.n_families(problem) for family in families for problem in problems),
             sample_size=objective.total_weight,
-            watch=monitor,
+            monitor=monitor,
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,

@@ -330,7 +330,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             maker=maker,
             n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
             sample_size=maker.sample_size,
-            watch=monitor,
+            monitor=monitor,
             keeps_best_round=stopping is not None,
             attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate, "decision_": decision},
         )

@@ -15,7 +15,7 @@ from scipy.special import softmax
 from papers import datasets as registry
 from papers.harness import Facts, Outcome, Result, Row, Study, distinct, mean_std, published
 from radboost.estimators import AgnosticClassifier
-from radboost.losses.judging import JUDGING_LOSSES
+from radboost.losses.model_evaluation import EVALUATION_LOSSES
 from radboost.plot._style import COLOURS, pyplot, tidy
 
 if TYPE_CHECKING:
@@ -188,8 +188,8 @@ def evaluate(model: Any, X: Any, y: NDArray[Any]) -> dict[str, float]:
     by_class = scores[None] if scores.ndim == 1 else np.ascontiguousarray(scores.T)
     losses = {}
     for name in LOSSES:
-        loss = JUDGING_LOSSES[name](class_ids, n_classes)
-        losses[name] = float(loss.judged(by_class).mean()) / (1.0 if name == "zero_one" else loss.lipschitz_of_value)
+        loss = EVALUATION_LOSSES[name](class_ids, n_classes)
+        losses[name] = float(loss.reported(by_class).mean()) / (1.0 if name == "zero_one" else loss.lipschitz_of_value)
     area = roc_auc_score(y, scores) if n_classes == 2 else roc_auc_score(y, softmax(scores, axis=1), multi_class="ovr")
     return {**losses, "auc": float(area)}
 

@@ -113,13 +113,13 @@ PAGES = (
     Page(
         "losses",
         "radboost.losses",
-        "Losses by name and as objects, and what [one of your own](../developers/contributing.md#adding-a-loss) needs.",
+        "Losses by name and as objects, and what [one of your own](../developers/extending.md#your-own) needs.",
         "radboost.losses",
     ),
     Page(
         "families",
         "radboost.families",
-        "Where hypotheses come from, and [how to add a family](../developers/contributing.md#adding-a-family).",
+        "Where hypotheses come from, and [how to add a family](../developers/extending.md#a-family).",
         "radboost.families",
     ),
     Page("report", "radboost.report", "A model judged on held-out rows, as a page of HTML.", "radboost.report"),

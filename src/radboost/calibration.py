@@ -1,7 +1,7 @@
-"""How sure to be of a score: a few numbers, learned on rows that the score was not learned from.
+"""Calibration of scores: a few numbers, learned on rows that the scores were not learned from.
 
-Penalties and damping shrink the scores of boosting, soft-max boosting stretches them, the scores of several classes
-are as much shares of votes as they are logarithms, and wrong labels put a floor under every probability. The numbers
+Penalties and damping shrink the scores of boosting; soft-max boosting stretches them. The scores of several classes
+are fractions of votes as much as they are logarithms. Wrong labels put a floor under every probability. The numbers
 make up for that, and none of them changes which class is the most probable.
 """
 
@@ -19,7 +19,7 @@ from radboost._typing import ClassIds, FloatArray
 
 # Of temperatures; temperature and power are found up to the tolerance.
 LOG_TEMPERATURES, MOST_POWER, TOLERANCE = (-4.0, 4.0), 8.0, 0.01
-# Where the search for the first doubt begins, and when Newton's steps are at their end.
+# Bounds, start and tolerance of the search for the doubt, and most of Newton's steps.
 MOST_DOUBT, FIRST_DOUBT, DOUBT_TOLERANCE, MOST_NEWTON_STEPS = 0.98, 0.05, 1e-4, 40
 MEAN_POWER = 2.0  # of its prior
 GROUND = 0.01  # of the usual distance between the highest and the lowest score of a row
@@ -31,7 +31,7 @@ Found = TypeVar("Found", bound=tuple[float, *tuple[Any, ...]])
 
 @dataclass(frozen=True)
 class Calibration:
-    """What makes probabilities of scores: (1 - doubt) p_k + doubt / K.
+    """Map from scores to probabilities: (1 - doubt) p_k + doubt / K.
 
     p_k are the probabilities of score / temperature, times (ground + score - lowest score of the row)^power, divided by
     their sum. Temperatures below 1 make a model surer, above 1 less sure. The doubt is the share of the labels that say
@@ -46,13 +46,13 @@ class Calibration:
 
     def apply(self, probabilities: Probabilities, scores: FloatArray) -> FloatArray:
         """`probabilities` are those without a calibration."""
-        found = probabilities(scores / self.temperature)
+        result = probabilities(scores / self.temperature)
         if self.power:
-            found = found * np.exp(self.power * _log_votes(scores, self.ground))
-            found /= found.sum(axis=1, keepdims=True)
+            result = result * np.exp(self.power * _log_votes(scores, self.ground))
+            result /= result.sum(axis=1, keepdims=True)
         if not self.doubt:
-            return found
-        return np.asarray((1.0 - self.doubt) * found + self.doubt / found.shape[1])
+            return result
+        return np.asarray((1.0 - self.doubt) * result + self.doubt / result.shape[1])
 
 
 def _log_votes(scores: FloatArray, ground: float) -> FloatArray:
@@ -62,13 +62,13 @@ def _log_votes(scores: FloatArray, ground: float) -> FloatArray:
 
 
 class Weights(Protocol):
-    """Those of rows, for sums that do not depend on their order."""
+    """Weights of rows, with sums that do not depend on their order."""
 
     def sum(self, values: FloatArray, n_threads: int = 1) -> float: ...
 
 
 @dataclass(frozen=True)
-class JudgedRows:
+class CalibrationRows:
     """Rows and their scores, of a model that did not learn from them."""
 
     weights: Weights
@@ -76,12 +76,12 @@ class JudgedRows:
     scores: FloatArray
 
 
-def fit_calibration(probabilities: Probabilities, parts: Sequence[JudgedRows], n_threads: int) -> Calibration:
+def fit_calibration(probabilities: Probabilities, parts: Sequence[CalibrationRows], n_threads: int) -> Calibration:
     """The calibration with the least log loss on rows, in one or several parts.
 
-    With few rows the logarithm of the temperature is drawn to 0, as by a normal prior of standard deviation 1, and so
-    are the power, by an exponential prior, and the doubt, by one that falls to 0 at 1: a handful of rows says little
-    about how sure to be. Sums are exact, so that the order of the rows does not matter.
+    A handful of rows says little, so that all three parameters have priors. That of the logarithm of the temperature is
+    normal with standard deviation 1, that of the power exponential, and that of the doubt falls to 0 at 1. Sums are
+    exact, so that the order of the rows does not matter.
     """
     rows = _Rows(parts, n_threads)
     ground = rows.ground() if rows.scores.ndim == 2 else None
@@ -110,25 +110,25 @@ def fit_calibration(probabilities: Probabilities, parts: Sequence[JudgedRows], n
     return Calibration(temperature, doubt, power, ground) if power and ground else Calibration(temperature, doubt)
 
 
-def shrunk(found: Calibration | None, n_rows: int, few: int, n_classes: int) -> Calibration:
+def shrunk(calibration: Calibration | None, n_rows: int, few: int, n_classes: int) -> Calibration:
     """A calibration for `n_rows` rows, fewer than `few`, which say little about how sure to be.
 
     As if there were up to two more rows, with labels that say nothing: their share is a doubt on top of the one found.
     A temperature below 1 is drawn to 1, in logarithms. Both end where there are `few` rows. Where no rows could be held
-    back (`found` is None) there is such a row for each class.
+    back (`calibration` is None) there is such a row for each class.
     """
     share = n_rows / few
-    more = 2.0 * (1.0 - share) if found is not None else float(n_classes)
-    found = Calibration() if found is None else found
-    temperature = found.temperature if found.temperature >= 1.0 else found.temperature**share
-    doubt = 1.0 - n_rows / (n_rows + more) * (1.0 - found.doubt)
-    return replace(found, temperature=temperature, doubt=doubt)
+    more = 2.0 * (1.0 - share) if calibration is not None else float(n_classes)
+    calibration = Calibration() if calibration is None else calibration
+    temperature = calibration.temperature if calibration.temperature >= 1.0 else calibration.temperature**share
+    doubt = 1.0 - n_rows / (n_rows + more) * (1.0 - calibration.doubt)
+    return replace(calibration, temperature=temperature, doubt=doubt)
 
 
 class _Rows:
     """The rows of all parts together."""
 
-    def __init__(self, parts: Sequence[JudgedRows], n_threads: int) -> None:
+    def __init__(self, parts: Sequence[CalibrationRows], n_threads: int) -> None:
         self.scores = np.concatenate([part.scores for part in parts])
         ends = np.cumsum([0, *(len(part.class_ids) for part in parts)])
         self._places = np.arange(len(self.scores)), np.concatenate([part.class_ids for part in parts])
@@ -144,13 +144,13 @@ class _Rows:
         spread = self.sum(self.scores.max(axis=1) - self.scores.min(axis=1))
         return GROUND * spread / self.sum(np.ones(len(self.scores))) if spread > 0.0 else None
 
-    def best_doubt(self, found: FloatArray) -> tuple[float, float]:
+    def best_doubt(self, probabilities: FloatArray) -> tuple[float, float]:
         """The least loss with these probabilities, and the doubt that has it.
 
-        The loss is convex in the doubt: where its slope is 0, by Newton's steps from the last doubt that was found, or
-        by halves where such a step leaves the interval that is left.
+        The loss is convex in the doubt. The root of its slope is found by Newton's steps from the last doubt, or by
+        bisection where such a step leaves the interval.
         """
-        right, even = np.maximum(found[self._places], SMALLEST), 1.0 / found.shape[1]
+        right, even = np.maximum(probabilities[self._places], SMALLEST), 1.0 / probabilities.shape[1]
         if 1.0 + self.sum(1.0 - even / right) >= 0.0:
             return -self.sum(np.log(right)), 0.0  # it rises from 0 on
         low, high, doubt = 0.0, MOST_DOUBT, self._last_doubt
@@ -168,12 +168,12 @@ class _Rows:
 
 
 def _least(function: Callable[[float], Found], between: tuple[float, float]) -> tuple[float, Found]:
-    """Where the first of several numbers, which has one valley, is least, and all of them there."""
-    found: dict[float, Found] = {}
+    """Argument where the first of several numbers, which has one valley, is least, and all of them there."""
+    result: dict[float, Found] = {}
 
     def first(at: float) -> float:
-        found[at] = function(at)
-        return found[at][0]
+        result[at] = function(at)
+        return result[at][0]
 
     at = float(minimize_scalar(first, bounds=between, method="bounded", options={"xatol": TOLERANCE}).x)
-    return at, found[at]
+    return at, result[at]

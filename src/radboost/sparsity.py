@@ -2,11 +2,13 @@
 
 from radboost.ensemble.sparse import SparseEnsemble
 from radboost.families.base import Hypothesis
-from radboost.families.centres import Centre, Kernel
+from radboost.families.centres import Centre
+from radboost.families.centres import KernelFeatures as Kernel
 from radboost.families.columns import Column, Product, Products
 from radboost.families.generators import GENERATORS, Generator, LastLook, Training
-from radboost.families.thresholds import Stump, Stumps
-from radboost.families.tree_features import Trees
+from radboost.families.thresholds import Stump
+from radboost.families.thresholds import StumpFeatures as Stumps
+from radboost.families.tree_features import TreeFeatures as Trees
 
 __all__ = [
     "GENERATORS",

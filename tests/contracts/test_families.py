@@ -11,6 +11,7 @@ from native_tools import by_class
 from radboost import DeepBoostClassifier, KernelFamily, TreeOptions, complexity
 from radboost._native import HypothesisColumns
 from radboost.families import FAMILIES, Family, Problem, get_families
+from radboost.families.kinds import predictions
 from radboost.losses import get_loss
 from radboost.objectives import Objective
 from radboost.trees import GrowthSettings, bin_rows
@@ -58,7 +59,7 @@ def test_candidates_are_what_they_say(name: str, settings: GrowthSettings, weigh
         assert candidates
         for candidate in candidates:
             hypothesis = candidate.hypothesis()
-            h = hypothesis.predict(X)
+            h = predictions(hypothesis, X, 1)
             assert np.all(np.abs(h) <= 1)
             assert candidate.edge == pytest.approx(float(np.sum(D * y * h)), abs=1e-9)
             assert candidate.complexity > 0
@@ -69,7 +70,7 @@ def test_candidates_are_what_they_say(name: str, settings: GrowthSettings, weigh
             assert hypothesis.n_splits >= 0
             assert hypothesis.n_nodes >= 1
             assert hypothesis.depth >= 0
-            np.testing.assert_array_equal(hypothesis.predict(X[:3]), h[:3])
+            np.testing.assert_array_equal(predictions(hypothesis, X[:3], 1), h[:3])
         setting.objective.step(columns, slot, 0.25)
         scores += 0.25 * h
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from radboost._native import HypothesisColumns
-from radboost.losses import get_loss
+from radboost.losses import MarginLoss, get_loss
 from radboost.objectives import OBJECTIVES, Objective, resolve_objective, row_cost
 from radboost.penalties import closed_form_step, on_grid
 from reference import losses
@@ -19,8 +19,8 @@ from reference.multiclass import Sums, base_margin, make_objective, row_losses
 GRID = 2.0**20
 
 
-class Own:
-    """A loss as users write it: the native core does not know it."""
+class Own(MarginLoss):
+    """A loss without a kernel."""
 
     def __init__(self, name: str) -> None:
         self._known = losses.LOSSES[name]
@@ -49,7 +49,9 @@ def probabilities(name: str, loss: Any, scores: np.ndarray) -> np.ndarray:
 
 
 LOSS_NAMES = ("exponential", "logistic", "own logistic", "own smooth_hinge")
-PAIRS = [(name, loss) for name in OBJECTIVES for loss in LOSS_NAMES if name != "compsum" or loss == "logistic"]
+NATIVE = sorted(name for name, cost in OBJECTIVES.items() if cost.native)
+IN_NUMPY = sorted(set(OBJECTIVES) - set(NATIVE))
+PAIRS = [(name, loss) for name in NATIVE for loss in LOSS_NAMES if name != "compsum" or loss == "logistic"]
 EVERY = pytest.mark.parametrize(("name", "loss"), PAIRS)
 CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 5])
 
@@ -206,7 +208,7 @@ def edges(objective: Objective, columns: HypothesisColumns) -> list[list[float]]
 
 @pytest.mark.parametrize("n_classes", [3, 4])
 @pytest.mark.parametrize("loss", ["logistic", "own smooth_hinge"])
-@pytest.mark.parametrize("name", sorted(OBJECTIVES))
+@pytest.mark.parametrize("name", NATIVE)
 def test_threads_order_and_copies(name: str, loss: str, n_classes: int) -> None:
     """A user's own loss included: the same bits for every thread count, order within classes, and split of weights."""
     if name == "compsum" and loss != "logistic":
@@ -238,7 +240,7 @@ def test_threads_order_and_copies(name: str, loss: str, n_classes: int) -> None:
 def test_two_classes_know_one_objective(loss: str) -> None:
     """ERRATA 10: with two classes all four are the margin's, with the loss they were given."""
     known = None
-    for name in OBJECTIVES:
+    for name in NATIVE:
         if name == "compsum" and loss != "logistic":
             continue
         rows = Rows(30, 2, 6)
@@ -306,11 +308,35 @@ def test_probabilities_are_probabilities(name: str, loss: str, n_classes: int) -
     assert probabilities(name, loss_object(loss), given[:0]).shape == (0, n_classes)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "own smooth_hinge"])
+@pytest.mark.parametrize("name", IN_NUMPY)
+def test_an_objective_in_numpy(name: str, loss: str) -> None:
+    """Its weights D, and its derivative along a line, are those of the mean of `row_losses`, by differences."""
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.integers(0, 4, 30)).astype(np.uint16)
+    objective = Objective(name, loss_object(loss), y, 4, None, 1)
+    scores = rng.integers(-8, 8, (30, 4)) / 8.0
+    objective.start_from(scores)
+    state = objective.reweigh()
+    assert state.loss == pytest.approx(objective.row_losses(scores, y).mean(), rel=1e-12)
+    values = (rng.integers(0, 8, (3, 30)) / 8.0).astype(np.float32)
+    columns = HypothesisColumns(30, 4)
+    for h, edges_of_h in zip(values, objective.value_edges(values), strict=True):
+        for k in range(4):
+            moved = np.zeros_like(scores)
+            moved[:, k] = 1e-5 * h
+            ends = [objective.row_losses(scores + sign * moved, y).mean() for sign in (1.0, -1.0)]
+            assert -state.slope * edges_of_h[k] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-7)
+            assert objective.slope_along(columns, columns.add_values(h, k), 0.0) == pytest.approx(
+                -state.slope * edges_of_h[k], abs=1e-7
+            )
+
+
 def test_names() -> None:
     exponential, logistic = get_loss("exponential"), get_loss("logistic")
     assert resolve_objective("sum", exponential) == "sum"
     assert resolve_objective("sum", Own("logistic")) == "sum"
-    assert [resolve_objective(name, logistic) for name in OBJECTIVES] == list(OBJECTIVES)
+    assert [resolve_objective(name, logistic) for name in NATIVE] == NATIVE
     for unknown in ("mean", None, 3):
         with pytest.raises(ValueError, match=r"(?s)objective.*'compsum'.*'max'.*'maxsum'.*'sum'"):
             resolve_objective(unknown, logistic)

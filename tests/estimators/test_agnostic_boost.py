@@ -9,8 +9,8 @@ import pytest
 
 from radboost import AgnosticBoostClassifier, AgnosticClassifier, Mixtures, TreeOptions
 from radboost.engine import current
-from radboost.losses.judging import check_judging
-from radboost.objectives.judged import JudgedRows, SeveralLosses
+from radboost.losses.model_evaluation import check_evaluation_losses
+from radboost.objectives.several_losses import SeveralLosses, SeveralLossRows
 from radboost.rows.weights import RowWeights
 
 CONVEX = ("cross_entropy", "hinge")
@@ -56,7 +56,7 @@ def test_losses_by_hand(n_classes: int) -> None:
     model = AgnosticBoostClassifier(15).fit(X, y)
     scores = model.decision_function(X)
     lines = scores[None] if n_classes == 2 else scores.T
-    several = SeveralLosses(check_judging(model.losses), n_classes, None, 20.0)
+    several = SeveralLosses(check_evaluation_losses(model.losses), n_classes, None, 20.0)
     targets = 2.0 * y - 1.0 if n_classes == 2 else y.astype(float)
     for name, loss in zip(several.names, several.of(targets), strict=True):
         assert model.loss_values_[name] == pytest.approx(loss.value(lines).mean() / loss.lipschitz_of_value, rel=1e-9)
@@ -69,9 +69,9 @@ def test_slopes_along_a_tree_are_those_of_the_soft_maximum(n_outputs: int) -> No
     n_classes = max(2, n_outputs)
     targets = rng.integers(0, n_classes, 80).astype(float)
     targets = 2.0 * targets - 1.0 if n_outputs == 1 else targets
-    several = SeveralLosses(check_judging(("cross_entropy", "hinge", "zero_one", "l1")), n_classes, None, 5.0)
+    several = SeveralLosses(check_evaluation_losses(("cross_entropy", "hinge", "zero_one", "l1")), n_classes, None, 5.0)
     weights = RowWeights(rng.integers(1, 4, 80).astype(float), 80)
-    rows = JudgedRows(
+    rows = SeveralLossRows(
         current().gradient_scores("given", 0.0, n_outputs, targets, weights.native), weights, several, targets, 1
     )
     shape = (80,) if n_outputs == 1 else (80, n_outputs)

@@ -7,7 +7,7 @@ import pytest
 
 import radboost
 from radboost import DeepBoostClassifier, ModelFileError, TreeOptions
-from radboost.calibration import GROUND, Calibration, JudgedRows, _Rows, fit_calibration
+from radboost.calibration import GROUND, Calibration, CalibrationRows, _Rows, fit_calibration
 from radboost.rows.weights import RowWeights
 
 POWERFUL = Calibration(temperature=0.7, doubt=0.1, power=1.3, ground=0.02)
@@ -19,7 +19,7 @@ def softmax(scores):
 
 
 def judged(scores, ids, weights=None):
-    return JudgedRows(RowWeights(weights, len(ids)), ids.astype(np.uint16), scores)
+    return CalibrationRows(RowWeights(weights, len(ids)), ids.astype(np.uint16), scores)
 
 
 def drawn(probabilities, rng):

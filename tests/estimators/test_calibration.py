@@ -17,7 +17,7 @@ from radboost import (
     SoftmaxBoostClassifier,
     TreeOptions,
 )
-from radboost.calibration import Calibration, JudgedRows, fit_calibration, shrunk
+from radboost.calibration import Calibration, CalibrationRows, fit_calibration, shrunk
 from radboost.estimators import _calibrated, _held_back
 from radboost.rows.prepare import prepare
 from radboost.rows.weights import RowWeights
@@ -50,7 +50,7 @@ def table(m=400, n_classes=2, noise=0.1, seed=0):
 
 
 def judged(scores, ids, weights=None):
-    return JudgedRows(RowWeights(weights, len(ids)), ids.astype(np.uint16), scores)
+    return CalibrationRows(RowWeights(weights, len(ids)), ids.astype(np.uint16), scores)
 
 
 def loss_on_grid(rule, scores, ids):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from radboost import DeepBoostClassifier, TreeOptions
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping
 from radboost.estimators import _held_back, _look
 from radboost.estimators._learning import learn
 from radboost.estimators._look import Look

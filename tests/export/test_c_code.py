@@ -19,18 +19,12 @@ from radboost.baselines import AdaBoostMHClassifier
 from radboost.calibration import Calibration
 from radboost.export import ExportError
 from radboost.export.c_code import c_code, quoted
-from radboost.export.c_rules import MOST_BALANCED, rule_functions
-from radboost.export.parts import (
-    Exported,
-    ExportedAnswer,
-    Rule,
-    ScoreSum,
-    WeightedProduct,
-    WeightedTree,
-    _tree_of_stump,
-)
-from radboost.families.thresholds import Stump
+from radboost.export.c_links import MOST_BALANCED, link_functions
+from radboost.export.parts import Exported, ExportedAnswer, ScoreSum
+from radboost.families.exported import WeightedProduct, WeightedTree
+from radboost.families.thresholds import Stump, StumpKind
 from radboost.losses import LogisticLoss
+from radboost.losses.link import Link
 from radboost.objectives import row_cost
 
 pytestmark = pytest.mark.skipif(GCC is None, reason="needs gcc")
@@ -140,9 +134,9 @@ def test_the_exponential_function(rows: tuple[np.ndarray, np.ndarray], tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("rule", "n_classes"), [("balance", 5), ("logistic_shares", 4), ("compsum", 4), ("softmax", 3)]
+    ("link", "n_classes"), [("balance", 5), ("logistic_shares", 4), ("compsum", 4), ("softmax", 3)]
 )
-def test_rules_at_extreme_scores(rule: str, n_classes: int, tmp_path: Path) -> None:
+def test_links_at_extreme_scores(link: str, n_classes: int, tmp_path: Path) -> None:
     """Scores so far apart that exponentials vanish or overflow, and ties."""
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(60, n_classes)) * 10.0 ** rng.integers(-3, 4, size=(60, 1))
@@ -154,9 +148,9 @@ def test_rules_at_extreme_scores(rule: str, n_classes: int, tmp_path: Path) -> N
         "logistic_shares": lambda: AdaBoostMHClassifier()._probabilities(scores),
         "softmax": lambda: np.exp(scores - scores.max(axis=1, keepdims=True)),
     }
-    wanted = maps[rule]()
+    wanted = maps[link]()
     wanted = wanted / wanted.sum(axis=1, keepdims=True)
-    text = rule_functions(Rule(rule, 2.0 if rule == "logistic_shares" else 1.0))
+    text = link_functions(Link(link, 2.0 if link == "logistic_shares" else 1.0))
     text = re.sub(r"\bK\b", str(n_classes), text).replace("NAME_", "m_").replace("static void m_rule", "void m_rule")
     source, library = tmp_path / "m.c", tmp_path / "m.so"
     source.write_text(text)
@@ -189,7 +183,8 @@ def test_too_many_classes_for_the_stack(rows: tuple[np.ndarray, np.ndarray]) -> 
 
 @pytest.mark.parametrize("feature", [0, 127, 128, 32_767, 32_768, 70_000])
 def test_tables_hold_large_numbers_of_columns(feature: int, tmp_path: Path) -> None:
-    stump = WeightedTree(_tree_of_stump(Stump(feature, 0.5), feature + 1), np.array([[-1.0], [2.0]]))
+    part = StumpKind().sparse_part(Stump(feature, 0.5), np.ones(1), feature + 1)
+    stump = WeightedTree(part.tree, np.array([[-1.0], [2.0]]))
     scores = ScoreSum(feature + 1, 1, np.zeros(1), (stump,), (WeightedProduct((feature, feature), np.array([10.0])),))
     compiled = Compiled({"m": c_code(Exported("Stump", scores, ExportedAnswer()), "model", True)}, tmp_path)
     rows = np.zeros((3, feature + 1))

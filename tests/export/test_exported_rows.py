@@ -25,7 +25,7 @@ from radboost.baselines import AdaBoostMHClassifier
 from radboost.calibration import Calibration
 from radboost.export import ExportError
 from radboost.export.onnx_graph import onnx_model
-from radboost.export.onnx_rules import MOST_BALANCED
+from radboost.export.onnx_links import MOST_BALANCED
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("treelite")

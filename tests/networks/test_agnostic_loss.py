@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import torch
 
 from radboost import AgnosticClassifier
-from radboost.losses.judging import JUDGING_LOSSES
+from radboost.losses.model_evaluation import EVALUATION_LOSSES
 from radboost.torch import LOSSES, AgnosticLoss, lipschitz, network
 
 CONVEX = ("cross_entropy", "hinge")
@@ -29,11 +29,11 @@ def batch(n_classes: int, n: int = 40, seed: int = 0) -> tuple[Any, Any]:
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_the_losses_are_those_of_the_linear_models(name: str, n_classes: int) -> None:
     scores, targets = batch(n_classes)
-    ours = JUDGING_LOSSES[name](targets.numpy().astype(np.uint16), n_classes)
+    ours = EVALUATION_LOSSES[name](targets.numpy().astype(np.uint16), n_classes)
     lines = np.atleast_2d(scores.numpy()) if n_classes == 2 else scores.numpy().T
     assert float(LOSSES[name](scores, targets)) == pytest.approx(ours.value(lines).mean(), rel=1e-12)
     assert lipschitz(name, n_classes) == pytest.approx(ours.lipschitz_of_value)
-    assert list(LOSSES) == list(JUDGING_LOSSES)
+    assert list(LOSSES) == list(EVALUATION_LOSSES)
     scores.requires_grad_()
     LOSSES[name](scores, targets).backward()
     expected = ours.gradient(lines) / len(targets)

@@ -8,16 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from radboost.losses import ExponentialLoss, LogisticLoss
+from radboost.losses import ExponentialLoss, LogisticLoss, MarginLoss
 from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
 from radboost.objectives import sum as sum_objective
 
 
-class SquaredHinge:
-    """Phi(u) = max(0, u)^2, a loss of the user's own."""
-
-    def __repr__(self) -> str:
-        return "SquaredHinge()"
+class SquaredHinge(MarginLoss):
+    """Phi(u) = max(0, u)^2, without a kernel."""
 
     def value(self, u: np.ndarray) -> np.ndarray:
         return np.maximum(u, 0.0) ** 2

@@ -10,7 +10,7 @@ import pytest
 
 from collective_tools import ThreadGroup, split_at_random
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
-from radboost.calibration import JudgedRows, fit_calibration
+from radboost.calibration import CalibrationRows, fit_calibration
 from radboost.rows import splitting
 from radboost.rows.prepare import PreparedRows, prepare
 from radboost.rows.weights import RowWeights
@@ -75,7 +75,7 @@ def test_probabilities_are_those_that_the_rows_were_drawn_with(name: str, n_clas
     entropy, loss = loss_of(true, true), loss_of(model.predict_proba(CELLS), true)
     # No two numbers could make much better probabilities of these scores.
     scores, ids = np.repeat(plain, n_classes, axis=0), np.tile(np.arange(n_classes), len(CELLS)).astype(np.uint16)
-    judged = JudgedRows(RowWeights(1e6 * true.reshape(-1), len(ids)), ids, scores)
+    judged = CalibrationRows(RowWeights(1e6 * true.reshape(-1), len(ids)), ids, scores)
     best = fit_calibration(model._probabilities, [judged], 1).apply(model._probabilities, plain)
     assert loss < loss_of(best, true) + 0.01
     # Scores of other losses than the logistic one are not quite logarithms of odds.

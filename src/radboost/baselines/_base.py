@@ -12,8 +12,8 @@ from sklearn.base import ClassifierMixin
 from radboost._validation import check_verbose, resolve_n_jobs
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import ClassicWatch
-from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
+from radboost.boosting.classic_monitors import ClassicMonitor
+from radboost.boosting.monitor import EarlyStopping, resolve_early_stopping
 from radboost.estimators._documents import described_like
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
@@ -25,24 +25,15 @@ from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 INSTEAD = {"max_leaves": "It is a parameter here: max_leaves=... ."}
 
 
+@described_like(BoostingEstimator)
 @with_constructor
 class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     """Base of the estimators that are here to compare with.
 
     Parameters
     ----------
-    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        As for `DeepBoostClassifier`.
-    class_weight : dict from labels to weights, "balanced", or None
-        As for `DeepBoostClassifier`.
     early_stopping : bool, int or EarlyStopping
         As for `DeepBoostClassifier`.
-    n_jobs : int or None
-        Threads, at most 1024; None for all cores. The model does not depend on it.
-    verbose : int
-        Show a progress bar.
-    warm_start : bool
-        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
     tree_options : TreeOptions or None
         The number of bins (`max_bins`).
 
@@ -57,7 +48,6 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         Why there are no more rounds.
     n_skipped_rounds_ : int
         Always 0: a round without a useful tree ends the fit.
-    feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
     """
 
     max_leaves: int | str = field(init=False)
@@ -70,8 +60,8 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     tree_options: TreeOptions | None = None
 
     _takes_offset: ClassVar[bool] = False
-    _watch: ClassVar[type[ClassicWatch]]
-    _tree_options_read = ("max_bins",)
+    _monitor: ClassVar[type[ClassicMonitor]]
+    _tree_options_read: ClassVar[tuple[str, ...]] = ("max_bins",)
 
     @described_like(BoostingEstimator.fit)
     def fit(  # type: ignore[override]  # without offsets
@@ -107,9 +97,9 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         return FitSettings(growth, resolve_early_stopping(self.early_stopping))
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
-        n_threads, stopping, watched = settings.growth.n_threads, settings.stopping, prepared.validation
-        if stopping is not None and watched is None:
-            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, settings.growth.seed, n_threads)
+        n_threads, stopping, validation = settings.growth.n_threads, settings.stopping, prepared.validation
+        if stopping is not None and validation is None:
+            prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, settings.growth.seed, n_threads)
         weights = prepared.row_weights(folds_large=True)
         problem = ClassicProblem(
             prepared.data,
@@ -125,7 +115,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
             maker=self._maker(problem, max_leaves, trace),
             n_families=int(min(max_leaves, weights.n_copies)),
             sample_size=problem.weights.total,
-            watch=None if watched is None else self._watch(watched, stopping, problem.n_classes, n_threads),
+            monitor=None if validation is None else self._monitor(validation, stopping, problem.n_classes, n_threads),
             keeps_best_round=stopping is not None,
         )
 

@@ -15,12 +15,13 @@ from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import AdaBoostMHWatch
+from radboost.boosting.classic_monitors import AdaBoostMHMonitor
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._naming import with_constructor
-from radboost.export.parts import ExportedAnswer, Rule, ScoreSum, sum_of_trees
+from radboost.export.parts import ExportedAnswer, ScoreSum, sum_of_trees
+from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 
 
@@ -62,7 +63,7 @@ class AdaBoostMHClassifier(Baseline):
     n_rounds: int = field(default=100, kw_only=False)
     max_leaves: int = 12
 
-    _watch = AdaBoostMHWatch
+    _monitor = AdaBoostMHMonitor
 
     @of_one_fit
     def decision_function(self, X: Any, offset: Any = None) -> FloatArray:
@@ -87,7 +88,7 @@ class AdaBoostMHClassifier(Baseline):
         return sum_of_trees(self.ensemble_, taken_off=0.0 if n_outputs == 1 else total / (2 * n_outputs))
 
     def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
+        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)

@@ -13,7 +13,7 @@ from radboost.baselines._base import Baseline
 from radboost.baselines.program import BranchingProgram
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import MartingaleWatch
+from radboost.boosting.classic_monitors import MartingaleMonitor
 from radboost.boosting.martiboost import MartingaleLayers
 from radboost.estimators._checkpoints import trace_of
 from radboost.estimators._documents import described_like
@@ -72,13 +72,13 @@ class MartiBoostClassifier(Baseline):
     325
     """
 
-    _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
-    ensemble_: BranchingProgram = field(init=False)  # type: ignore[assignment]
-
     n_rounds: int = field(default=101, kw_only=False)
     max_leaves: int = 2
 
-    _watch = MartingaleWatch
+    _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
+    ensemble_: BranchingProgram = field(init=False)  # type: ignore[assignment]
+
+    _monitor = MartingaleMonitor
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1, 2000)

@@ -12,12 +12,13 @@ from radboost._validation import check_integer, check_integer_or
 from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.classic_watch import SAMMEWatch
+from radboost.boosting.classic_monitors import SAMMEMonitor
 from radboost.boosting.samme import SAMME
 from radboost.estimators._documents import described_like
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._naming import with_constructor
-from radboost.export.parts import ExportedAnswer, Rule
+from radboost.export.parts import ExportedAnswer
+from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 
 
@@ -56,11 +57,11 @@ class SAMMEClassifier(Baseline):
     n_rounds: int = field(default=100, kw_only=False)
     max_leaves: int | str = "auto"
 
-    _watch = SAMMEWatch
+    _monitor = SAMMEMonitor
 
     def _exported_answer(self) -> ExportedAnswer:
         n_classes = len(self.classes_)
-        return class_answer(self, Rule("logistic", 2.0) if n_classes == 2 else Rule("softmax"))
+        return class_answer(self, Link("logistic", 2.0) if n_classes == 2 else Link("softmax"))
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)

@@ -73,7 +73,7 @@ class AdaBoostMH(RoundMaker):
     def _move(self, plus: npt.NDArray[np.bool_], alpha: float) -> None:
         self._scores += np.where(plus, alpha, -alpha)
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         problem, lines, n_lines = self.problem, self._lines, len(self._columns)
         predicted = self._scores[0] > 0 if n_lines == 1 else self._scores.argmax(axis=0)
         return {
@@ -87,10 +87,9 @@ class AdaBoostMH(RoundMaker):
 
 
 class _Lines:
-    """w(x, y) proportional to exp of the given exponents: one line for each class, each with a scale of its own.
+    """Weights w(x, y) proportional to exp of the given exponents: a row for each class, each with its own scale."""
 
-    A class that is learned early has weights far below those of the others, and its tree must see them all the same.
-    """
+    # A class that is learned early has weights far below those of the others, and its tree must see them all the same.
 
     def __init__(self, problem: ClassicProblem, exponents: FloatArray) -> None:
         self._weights = problem.weights

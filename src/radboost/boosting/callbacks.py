@@ -1,4 +1,4 @@
-"""What a fit tells objects of the user's after every round, and how they end it."""
+"""Callbacks: objects of the user's that a fit calls after every round, and how they end it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STOPPED = "stopped by a callback"
 
 
 class FitContext:
-    """Where a fit stands; every hook of a callback gets it.
+    """State of a fit, which every hook of a callback gets.
 
     The hooks of a callback are `on_fit_begin(context)`, before the first round; `on_round_end(context)`, after each;
     `on_fit_end(context)`, after the last one and before the model is put in place. A callback has any of them. They are

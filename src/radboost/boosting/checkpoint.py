@@ -11,7 +11,7 @@ from radboost.boosting.callbacks import FitContext
 class Checkpoint:
     """Writes a fit to a file every so many rounds; `fit(..., resume_from=path)` goes on from there.
 
-    A fit that was interrupted, and is resumed with the same rows and parameters, ends with the model, the history and
+    A fit that is resumed with the same rows and parameters ends with the model, the history and
     the stop reason of one that was not, bit for bit. The file is there whole or not at all, and each one takes the
     place of the one before. It holds no pickle and is no model: `radboost.load` opens what `model.save` has written.
 

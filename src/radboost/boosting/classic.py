@@ -1,4 +1,4 @@
-"""What the older algorithms share: training rows with integer weights, and trees that come again."""
+"""Base of the older algorithms: training rows with integer weights, and trees that come again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ClassicProblem:
         return complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
 
     def complexity(self, tree: Tree) -> float:
-        """As for DeepBoost's trees."""
+        """Complexity r of a tree, as for DeepBoost."""
         return complexity.trees(tree.n_splits, self.weights.total, self.n_questions)
 
 
@@ -72,9 +72,9 @@ class RepeatedTrees:
     _places: dict[bytes, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for place, tree in enumerate(self.trace.hypotheses):
+        for index, tree in enumerate(self.trace.hypotheses):
             assert isinstance(tree, Tree)
-            self._places[_own_key(tree)] = place
+            self._places[_own_key(tree)] = index
 
     def add(self, tree: Tree, step: float, round_index: int) -> Step:
         """weight of `tree` += step."""

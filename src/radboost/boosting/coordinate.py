@@ -9,13 +9,13 @@ from functools import partial
 from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import SHORT_OF, damped_search, line_search_step
 from radboost.boosting.members import Member, Members
-from radboost.boosting.pushes import Pushes
+from radboost.boosting.perturbation import Perturbation
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import current, log
 from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
 from radboost.objectives import LossState, Objective
-from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
+from radboost.penalties import EnsemblePenalty, closed_form_step, descents, on_grid, slope
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
@@ -23,13 +23,13 @@ SLOPE_TOLERANCE = 1e-9
 # With a mean of Phi' below this no row asks for a change any more, as far as double precision can tell.
 SMALLEST_SLOPE = 1e-280
 # A weighted error below this is no error. Without a penalty the hypothesis then asks for an infinite step, and whole
-# steps would lead to it again and again: it gets the step of half an error among all rows, and the fit ends.
+# steps would lead to it again and again. It gets the step of half an error among all rows, and the fit ends.
 NO_ERROR = 1e-9
 # Rounds in a row that may pass without a useful proposal before randomised search gives up.
 PATIENCE = 10
 # How close to a point of the grid, in units of the grid, the line search must have come to mean it.
 KINK_SLACK = 1e-3
-# Of a step of which no more than this share is taken, one look says enough (`damped_search`).
+# Of a step of which no more than this fraction is taken, one evaluation is enough (`damped_search`).
 LONGEST_SHARE = 0.5
 # The grid of steps along trees whose leaves hold numbers.
 RATED_GRID = 2.0**-20
@@ -45,7 +45,7 @@ Move = Callable[[int, LossState], Step | None]
 
 
 class CoordinateDescent(RoundMaker):
-    """Coordinate descent on F(alpha) = loss + sum of Lambda_j |alpha_j|.
+    """Coordinate descent on F(alpha) = loss + penalty, with WeightedL1 the sum of Lambda_j |alpha_j|.
 
     Deep Boosting, Figure 2; Multi-Class Deep Boosting, Figures 1 to 3.
     """
@@ -56,7 +56,7 @@ class CoordinateDescent(RoundMaker):
         self,
         objective: Objective,
         proposers: Sequence[Proposer],
-        penalty: WeightedL1,
+        penalty: EnsemblePenalty,
         *,
         n_rows: int,
         learning_rate: float,
@@ -66,13 +66,13 @@ class CoordinateDescent(RoundMaker):
         raw_rows: RawRows | None = None,
         mirrors: bool = True,
     ) -> None:
-        """Without `mirrors` -h is no hypothesis where h is one, so that no weight may be negative."""
+        """Sets up the members; without `mirrors` -h is no hypothesis where h is one, and no weight may be negative."""
         self.objective = objective
         self.signed = mirrors and objective.signed
         self.proposers = proposers
         self.penalty = penalty
         self.learning_rate = learning_rate
-        self.step = step if objective.has_closed_form else "line_search"
+        self.step = step if objective.has_closed_form and penalty.linear else "line_search"
         self.trace = Trace() if trace is None else trace
         rated = any(proposer.rated for proposer in proposers)
         self.members = Members(current().members(n_rows, objective.n_classes), penalty, self.trace, rated=rated)
@@ -80,7 +80,7 @@ class CoordinateDescent(RoundMaker):
         self._randomised = any(proposer.randomised for proposer in proposers)
         self.patience = PATIENCE if self._randomised else 1
         self._flawless = False
-        self._pushes = Pushes(seed)
+        self._perturbation = Perturbation(seed)
 
     def begin(self) -> None:
         self._state = self.objective.reweigh()
@@ -91,10 +91,10 @@ class CoordinateDescent(RoundMaker):
         idle, objectives = 0, self.trace.history["objective"]
         for round_index, steps in enumerate(self.trace.rounds()):
             if round_index > 0:  # `reason_to_stop` of the round before; the driver asks for that of the last
-                self._look_for_pushes(idle, objectives[round_index - 1])
+                self._reason_not_to_perturb(idle, objectives[round_index - 1])
             if idle == self.patience:
-                self._pushes.count()
-                self.trace.pushed = True
+                self._perturbation.count()
+                self.trace.perturbed = True
             for step in steps:
                 if step.hypothesis not in members:
                     members[step.hypothesis] = self.members.admit_again(step.hypothesis, self._raw_rows)
@@ -107,7 +107,7 @@ class CoordinateDescent(RoundMaker):
         if self._state.slope <= SMALLEST_SLOPE:
             return End(NO_LOSS)
         if idle == self.patience:
-            steps = self._push(round_index)
+            steps = self._perturb(round_index)
         else:
             step = self._round(round_index, self._state)
             steps = [step] if step is not None else []
@@ -117,7 +117,7 @@ class CoordinateDescent(RoundMaker):
             self._state = self.objective.reweigh()
         return steps
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         return {
             "objective": self._state.loss + self.members.penalty_value,
             "train_error": self._state.error,
@@ -127,28 +127,28 @@ class CoordinateDescent(RoundMaker):
     def reason_to_stop(self, idle: int) -> str | None:
         if self._flawless:
             return FLAWLESS
-        return self._look_for_pushes(idle, self.trace.history["objective"][-1])
+        return self._reason_not_to_perturb(idle, self.trace.history["objective"][-1])
 
-    def _look_for_pushes(self, idle: int, objective: float) -> str | None:
-        """Whether random pushes may help where nothing goes down; otherwise the reason to stop."""
+    def _reason_not_to_perturb(self, idle: int, objective: float) -> str | None:
+        """Reason to stop where nothing goes down; None where a random perturbation may help."""
         if idle != self.patience:
             return None
         if self.objective.smooth or not (self.members or self._constants()):
             return EXHAUSTED if self._randomised else CONVERGED
-        return self._pushes.reason_to_stop(objective)
+        return self._perturbation.reason_to_stop(objective)
 
     def _constants(self) -> list[Candidate]:
         return [constant for proposer in self.proposers for constant in proposer.constants()]
 
-    def _push(self, round_index: int) -> list[Step]:
+    def _perturb(self, round_index: int) -> list[Step]:
         """No coordinate goes down: moves every weight a little at random."""
-        self._pushes.count()
-        self.trace.pushed = True
-        # Constant answers are pushed too: where all wrong classes tie, as at the start, only they can break the ties.
+        self._perturbation.count()
+        self.trace.perturbed = True
+        # Constant predictions too: where all wrong classes tie, as at the start, only they can break the ties.
         for constant in self._constants():
             self.members.admit(constant)
         members = list(self.members)
-        etas = self._pushes.draw(round_index, len(members), self.objective.step_grid)
+        etas = self._perturbation.draw(round_index, len(members), self.objective.step_grid)
         return [self._take(member, eta, round_index) for member, eta in zip(members, etas, strict=True)]
 
     def _round(self, round_index: int, state: LossState) -> Step | None:
@@ -164,27 +164,28 @@ class CoordinateDescent(RoundMaker):
         return None
 
     def _descending_candidates(self, candidates: Sequence[Candidate], state: LossState) -> list[tuple[float, Move]]:
-        found: list[tuple[float, Move]] = []
+        result: list[tuple[float, Move]] = []
         for candidate in candidates:
             threshold = self.penalty.price(candidate.complexity) / state.slope
             size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self.signed))
             if size > SLOPE_TOLERANCE:
-                found.append((size, partial(self._step_to, candidate)))
-        return found
+                result.append((size, partial(self._step_to, candidate)))
+        return result
 
     def _descending_members(self, state: LossState, alone: bool) -> list[tuple[float, Move]]:
-        """The members whose weight may move, with their slopes.
-
-        With whole steps every member competes (Figure 2; of several classes: section 3.3, since the rule in the figures
-        never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would be chosen
-        again and again: then a member competes only where its weight would shrink, or alone. Damped trees
-        whose leaves hold numbers have settled: looking at all of them would take longer than growing new ones.
-        """
+        """Members whose weight may move, with their slopes."""
+        # With whole steps every member competes (Figure 2; of several classes: section 3.3, since the rule in the
+        # figures never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would
+        # be chosen again and again. Then a member competes only where its weight would shrink, or alone. Damped trees
+        # with numbers in their leaves have settled: going through all of them takes longer than growing new ones.
         if not self.members.by_slot:
             return []
         by_slot = self.members.by_slot
         growing, shrinking = self.objective.edges(self.members.columns)
-        found = descents(
+        if not self.penalty.linear:
+            rest = self.penalty.slope_of_rest(self.members.weights[: len(growing)]) / state.slope
+            growing, shrinking = growing - rest, shrinking - rest
+        result = descents(
             growing,
             shrinking,
             self.members.weights,
@@ -194,7 +195,7 @@ class CoordinateDescent(RoundMaker):
             only_shrinking=not alone and self.learning_rate < 1.0,
             tolerance=SLOPE_TOLERANCE,
         )
-        moving = sorted(((by_slot[slot], size) for slot, size in found), key=lambda pair: pair[0].index)
+        moving = sorted(((by_slot[slot], size) for slot, size in result), key=lambda pair: pair[0].index)
         return [(size, partial(self._move, member, float(growing[member.slot]))) for member, size in moving]
 
     def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:
@@ -226,7 +227,7 @@ class CoordinateDescent(RoundMaker):
         return on_grid(self.learning_rate * eta, self._grid(member), slack)
 
     def _settles(self, member: Member) -> bool:
-        """Whether its weight stays as it is after one step."""
+        """True if its weight stays as it is after one step."""
         return member.rated and self.learning_rate < 1.0
 
     def _grid(self, member: Member) -> float:
@@ -234,9 +235,13 @@ class CoordinateDescent(RoundMaker):
         return max(self.objective.step_grid, RATED_GRID) if member.rated else self.objective.step_grid
 
     def _searched_step(self, member: Member, edge: float, state: LossState) -> float:
-        def derivative(step: float) -> float:
+        def of_loss(step: float) -> float:
             return self.objective.slope_along(self.members.columns, member.slot, step)
 
+        def with_rest(step: float) -> float:
+            return of_loss(step) + float(self.penalty.slope_of_rest(member.weight + step))
+
+        derivative = of_loss if self.penalty.linear else with_rest
         if member.weight == 0.0 and self.learning_rate <= LONGEST_SHARE and self.objective.smooth:
             # Trees of one fit have similar steps.
             last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0

@@ -25,10 +25,10 @@ class ReplayError(Exception):
 
 
 class RoundMaker(ABC):
-    """What one round of an algorithm does. The trace of a maker is the trace of the fit."""
+    """One algorithm, round by round. The trace of a maker is the trace of the fit."""
 
     trace: Trace
-    # What `line` says.
+    # What `history_entry` says.
     recorded: Sequence[str] = ("objective", "train_error", "n_hypotheses")
     # So many rounds in a row without a step end the fit, for that reason; None: they may be any number.
     patience: int | None = None
@@ -52,20 +52,20 @@ class RoundMaker(ABC):
         """
 
     @abstractmethod
-    def line(self) -> Mapping[str, float]:
-        """What the history says of the round just made."""
+    def history_entry(self) -> Mapping[str, float]:
+        """Entries of the history for the round just made."""
 
     def reason_to_stop(self, idle: int) -> str | None:
         """Asked once after every round, made or replayed, when its line is in the history."""
         return self.exhausted if self.patience is not None and idle == self.patience else None
 
     def took_steps(self, trace: Trace) -> list[bool]:
-        """Whether each round of a trace took a step."""
+        """Flags of the rounds of a trace that took a step."""
         return [bool(steps) for steps in trace.rounds()]
 
 
-class Follower(Protocol):
-    """Rows that a fit is watched on."""
+class ValidationMonitor(Protocol):
+    """Validation rows, which the driver evaluates after every round."""
 
     rows: Watched
     best_round: int
@@ -82,7 +82,7 @@ class Driver:
 
     maker: RoundMaker
     n_rounds: int
-    watch: Follower | None = None
+    monitor: ValidationMonitor | None = None
     verbose: int = 0
     callbacks: Sequence[Any] = ()
     context: FitContext | None = None
@@ -108,11 +108,11 @@ class Driver:
                     break
                 self._idle = 0 if steps else self._idle + 1
                 trace.n_skipped += not steps
-                line = self.maker.line()
-                trace.record(line)
+                entry = self.maker.history_entry()
+                trace.record(entry)
                 done += 1
-                advance(line)
-                stop = self.watch.follow(trace, trace.steps[n_followed:]) if self.watch is not None else None
+                advance(entry)
+                stop = self.monitor.follow(trace, trace.steps[n_followed:]) if self.monitor is not None else None
                 n_followed = len(trace.steps)
                 reason = stop or self.maker.reason_to_stop(self._idle)
                 self._tell("on_round_end", reason)
@@ -124,7 +124,7 @@ class Driver:
 
     def _begin(self) -> None:
         self.maker.begin()
-        for name in [*self.maker.recorded, *(self.watch.recorded if self.watch is not None else ())]:
+        for name in [*self.maker.recorded, *(self.monitor.recorded if self.monitor is not None else ())]:
             self.maker.trace.history[name] = []
 
     def _go_on(self) -> str | None:
@@ -144,14 +144,14 @@ class Driver:
             self._check_arrival()
         trace.n_skipped = took_steps.count(False)
         self._idle = next((n for n, took in enumerate(reversed(took_steps)) if took), len(took_steps))
-        stop = self.watch.replay(trace) if self.watch is not None else None
+        stop = self.monitor.replay(trace) if self.monitor is not None else None
         if stop is None and ended in self.maker.final:
             return ended
         return stop or self.maker.reason_to_stop(self._idle)
 
     def _check_arrival(self) -> None:
         """The last line of the history is what the rows say after all steps."""
-        for name, value in self.maker.line().items():
+        for name, value in self.maker.history_entry().items():
             if name in ARRIVAL and self.maker.trace.history[name][-1] != value:
                 raise ValueError(f"the {name} of the last round is {self.maker.trace.history[name][-1]}, not {value}")
 

@@ -3,10 +3,10 @@
 `line_search_step` and `convex_search` are false position in the variant that halves the value at an end which stays
 (Illinois), and they stay apart because they promise different things. `line_search_step` must end at the minimum or
 just before it, never beyond: weights that should be zero have to become zero, and a shorter step still goes down. It
-sees slopes alone, which cost half as much. `convex_search` may end on either side, has the lowest of the points that
-it has seen to offer, and stops where the slope is small, because its direction is given up after one step. One method
+sees slopes alone, which cost half as much. `convex_search` may end on either side, and returns the lowest of its
+points. It stops where the slope is small, because its direction is given up after one step. One method
 with both endings would take other points, and models would be others in their last bits. `damped_search` is for steps
-of which only a share is taken: it looks at one point, as a rule, and promises descent alone. The risk of soft-max
+of which only a fraction is taken: as a rule it evaluates one point, and promises descent alone. The risk of soft-max
 boosting is not convex: `falling_search` asks for descent and not for the minimum.
 """
 
@@ -42,8 +42,8 @@ def line_search_step(
 ) -> float:
     """argmin over eta of L(eta) + price |weight + eta|. Deep Boosting, caption of Figure 2.
 
-    `derivative` is L', increasing because L is convex. The kink at eta = -weight is tried first; away from it the
-    derivative of the whole is continuous and its root is bracketed by doubling and then closed in on. The result lies
+    `derivative` is L', increasing because L is convex. The kink at eta = -weight is tried first. Away from it the
+    derivative of the whole is continuous; its root is bracketed by doubling and then closed in on. The result lies
     at most `tolerance` (relative to 1, or to itself if that is more) before the minimum, never beyond it.
     """
     at_kink = derivative(-weight)
@@ -76,8 +76,8 @@ def damped_search(
     """About argmin over eta of L(eta) + price |eta|, for a new hypothesis of whose step only a `share` is taken.
 
     `derivative` is L', increasing, and `slope` is L'(0). One evaluation does as a rule: at `first`, short of where
-    the minimum is expected. While the derivative of the whole is negative there, it is so at every shorter step, and
-    the chord from 0 says where the minimum should be; the result is cut so that the share of it is no longer than that.
+    the minimum is expected. While the derivative of the whole is negative there, it is so at every shorter step. The
+    chord from 0 predicts the minimum; the result is cut so that the part that is taken ends at that point at most.
     So the step that is taken goes down, whatever the shape of L. Beyond the minimum a shorter step is tried.
     """
     if abs(slope) <= price or (slope > 0 and not signed):
@@ -101,11 +101,9 @@ def _before_the_root(
     at_far: float,
     tolerance: float,
 ) -> float:
-    """The end on the side of `near` of a bracket, as narrow as asked for, of the root of an increasing function.
-
-    The Illinois method: the root of the chord, where the value at an end that stays twice is halved. A chord that keeps
-    landing beside one end gives way to halving, so that kinks cost no more than bisection.
-    """
+    """End on the side of `near` of a bracket, of width `tolerance`, of the root of an increasing function."""
+    # The Illinois method: the root of the chord, where the value at an end that stays twice is halved. A chord that
+    # keeps landing beside one end gives way to bisection, so that kinks cost no more than that.
     halve, moved_near = False, None
     for _ in range(EVALUATIONS):
         width = abs(far - near)
@@ -137,8 +135,8 @@ def convex_search(
 ) -> float:
     """The step of least loss along a direction that goes down; `along` gives the loss at a step and its slope there.
 
-    The loss is convex: the search brackets the root of the slope and closes in on it by false position, in the variant
-    that halves the weight of an end which stays (Illinois). It returns the lowest point it has seen, or 0.
+    The loss is convex. The search brackets the root of the slope and closes in on it by false position, in the variant
+    that halves the weight of an end which stays (Illinois). It returns the lowest point it has evaluated, or 0.
     """
     low, slope_low, high, slope_high, last = 0.0, slope, math.inf, math.inf, 0
     best_step, best_value, step = 0.0, start, first

@@ -41,7 +41,7 @@ class MartingaleLayers(RoundMaker):
         self._masses = start[None].copy()  # one line for each node, of one copy of each row
 
     def begin(self) -> None:
-        """All rows begin at the top."""
+        """Puts all rows into the first node."""
 
     def replay(self) -> None:
         trace = self.trace
@@ -66,7 +66,7 @@ class MartingaleLayers(RoundMaker):
         self._masses = following
         return self.trace.steps[n_before:]
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         """The expected error of a walk that ends here, and that of the more probable side."""
         start = self._masses.sum(axis=0)
         right = self._masses[(len(self._masses) - 1) // 2 + 1 :].sum(axis=0)
@@ -81,7 +81,7 @@ class MartingaleLayers(RoundMaker):
         }
 
     def _totals(self, masses: Fixed) -> Fixed:
-        """What either class weighs in each node."""
+        """Weight of either class in each node."""
         weights, n_negative = self.problem.weights, self._n_negative
         counted = weights.counted(masses)
         return np.stack([weights.add(counted[:, :n_negative]), weights.add(counted[:, n_negative:])], axis=1)
@@ -153,7 +153,7 @@ def walk_on(
 
 
 def ends_right(masses: npt.NDArray[Any]) -> FloatArray:
-    """What ends beyond the middle (section 5.5.1: an index above L / 2); one line of `masses` for each place."""
+    """Probability that a path ends beyond the middle (section 5.5.1); `masses` has a row for each node of the layer."""
     n_layers = len(masses) - 1
     return np.asarray(masses[n_layers // 2 + 1 :].sum(axis=0), dtype=np.float64)
 

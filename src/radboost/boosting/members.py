@@ -13,7 +13,7 @@ from radboost.engine import HypothesisColumns
 from radboost.families.base import Candidate, Hypothesis
 from radboost.families.kinds import kind_of
 from radboost.families.raw_rows import RawRows, enter_again
-from radboost.penalties import WeightedL1
+from radboost.penalties import EnsemblePenalty
 from radboost.trees.tree import Tree
 
 
@@ -37,7 +37,9 @@ class Members:
     `rated`: trees have numbers in their leaves.
     """
 
-    def __init__(self, columns: HypothesisColumns, penalty: WeightedL1, trace: Trace, *, rated: bool = False) -> None:
+    def __init__(
+        self, columns: HypothesisColumns, penalty: EnsemblePenalty, trace: Trace, *, rated: bool = False
+    ) -> None:
         self.columns = columns
         self.rated = rated
         self._n_settled = 0
@@ -101,7 +103,7 @@ class Members:
         """A member without weight leaves: Deep Boosting, Figure 2, line 13."""
         before, member.weight = member.weight, member.weight + eta
         self.weights[member.slot] = member.weight
-        self.penalty_value += member.price * (abs(member.weight) - abs(before))
+        self.penalty_value += self._penalty.change(member.price, before, member.weight)
         if member.weight == 0.0:
             self._remove(member)
 

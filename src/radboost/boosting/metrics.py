@@ -47,7 +47,7 @@ class Metric:
 
     @property
     def takes_weights(self) -> bool:
-        """Whether rows may weigh differently. A function of the user's own says so by an argument `sample_weight`."""
+        """True if rows may weigh differently. A function of the user's own says so by an argument `sample_weight`."""
         asked = getattr(self.scorer, "_score_func", self.scorer)
         try:
             parameters = inspect.signature(asked).parameters.values()
@@ -94,7 +94,7 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
 
 
 def _does_not_suit(name: str, model: Any, y: npt.NDArray[Any], error: Exception) -> str:
-    """Of a metric that has failed: what it was given, and what suits that."""
+    """Message for a metric that has failed: its arguments, and the metrics that suit them."""
     if hasattr(model, "classes_"):
         labels = [repr(label) for label in model.classes_.tolist()]
         shown = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
@@ -181,7 +181,7 @@ class Measures:
 
     def of(self, scores: FloatArray) -> dict[str, float]:
         model = self._answering(self._gather(scores))
-        found = np.array([[metric.measure(model, *self._rows) for metric in self._metrics]])
+        result = np.array([[metric.measure(model, *self._rows) for metric in self._metrics]])
         # Those of the first worker: another one may have another processor.
-        of_first = self._gather(found)[0].tolist()
+        of_first = self._gather(result)[0].tolist()
         return dict(zip(self.names, of_first, strict=True))

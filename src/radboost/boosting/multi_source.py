@@ -19,9 +19,9 @@ from radboost.engine import current
 from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
-from radboost.objectives.over_sources import MaxOfSources, SumOfSources
+from radboost.objectives.over_sources import MaxOfSources
 from radboost.objectives.sourced import SourcedObjective
-from radboost.penalties import WeightedL1, descents, on_grid, slope
+from radboost.penalties import EnsemblePenalty, check_linear, descents, on_grid, slope
 
 # No direction lowers G by more than this per unit of its step: the fit has converged.
 RATE_TOLERANCE = 1e-9
@@ -31,13 +31,11 @@ PATIENCE = 10
 HALVINGS = 12
 # New hypotheses of a source that are tried in a round, the steepest first.
 MOST_TRIED = 10
-# In a block members of the other sources do if all of them fall this share as fast as the worst would alone.
+# Members of the other sources are enough for a block if all losses fall this fraction as fast as the worst alone would.
 MEMBERS_ENOUGH = 0.25
 LOOK_AHEAD = 0.01
-# With more sources few of them are tied in a round, and what the others see is not worth its time.
-MOST_FOLLOWED = 4
-# Vertices are tied where they differ by no more than this share of the largest; until then blocks get smaller, and keep
-# the rivals that are closer than this share of the farthest.
+# Vertices are tied where they differ by no more than TIED times the largest. Until then blocks get smaller, and keep
+# the rivals whose gap is at most CLOSER times the widest.
 TIED, CLOSER = 1e-7, 0.25
 # Rounds in which hypotheses are added to a block that does not go down yet.
 MORE_COLUMNS = 10
@@ -57,18 +55,18 @@ def decayed(learning_rate: float, round_index: int) -> float:
 class MultiSourceDescent(RoundMaker):
     """Descent on G(F_1, ..., F_p) + sum of Lambda_j |alpha_j|.
 
-    A hypothesis of source k is Q(k | x) h(x). With a smooth G (a sum, a soft or penalised maximum) those of all sources
-    are looked for on the rows weighted by the gradient lambda of G, and the steepest is taken. With the maximum the
-    worst source, or vertex of mixtures, looks for its own, as in Figure 4.1; where the step would make another source
-    the worst one, both move as one block, in shares that lower all of them (ERRATA: along one of several worst sources
-    the maximum does not fall).
+    A hypothesis of source k is Q(k | x) h(x). With a smooth G (a sum, a soft or penalized maximum) all sources propose
+    on the rows weighted by the gradient lambda of G, and the steepest is taken. With the maximum the worst source, or
+    vertex of mixtures, proposes, as in Figure 4.1. Where the step would make another source the worst one, both move as
+    one block, in proportions that lower all of them. Along one of several worst sources the maximum does not fall
+    (ERRATA).
     """
 
     def __init__(
         self,
         objective: SourcedObjective,
         proposers: Sequence[Sequence[Proposer]],
-        penalty: WeightedL1,
+        penalty: EnsemblePenalty,
         *,
         n_rows: int,
         n_features: int,
@@ -78,6 +76,7 @@ class MultiSourceDescent(RoundMaker):
         trace: Trace,
         raw_rows: RawRows,
     ) -> None:
+        check_linear(penalty, "Descent over several sources")
         self.objective = objective
         self.proposers = proposers
         self.penalty = penalty
@@ -105,11 +104,8 @@ class MultiSourceDescent(RoundMaker):
 
     def _usual_aims(self) -> list[tuple[int, FloatArray]]:
         """The mixture that each source sees in most rounds, where that is known: of a sum, or of the worst source."""
-        n, over = self.objective.n_sources, self.objective.over
-        if isinstance(over, SumOfSources):
-            return [(source, over.weights(np.zeros(n))) for source in range(n)]
-        plain = isinstance(over, MaxOfSources) and np.array_equal(over.vertices, np.eye(n)) and n <= MOST_FOLLOWED
-        return [(source, np.eye(n)[source]) for source in range(n)] if plain else []
+        mixtures = self.objective.over.usual_mixtures(self.objective.n_sources)
+        return [] if mixtures is None else list(enumerate(mixtures))
 
     @property
     def _signed(self) -> bool:
@@ -120,19 +116,19 @@ class MultiSourceDescent(RoundMaker):
         return sum(members.penalty_value for members in self.members)
 
     def begin(self) -> None:
-        self._state = self.objective.stand()
+        self._state = self.objective.state()
 
     def replay(self) -> None:
-        found: dict[int, tuple[Member, int]] = {}
+        result: dict[int, tuple[Member, int]] = {}
         for steps in self.trace.rounds():
             for step in steps:
-                if step.hypothesis not in found:
+                if step.hypothesis not in result:
                     hypothesis = self.trace.hypotheses[step.hypothesis]
                     assert isinstance(hypothesis, SourcedHypothesis)
                     members = self.members[hypothesis.source]
                     member = members.admit_again(step.hypothesis, self._raw_rows, hypothesis.base)
-                    found[step.hypothesis] = (member, hypothesis.source)
-                self._apply(*found[step.hypothesis], step.eta)
+                    result[step.hypothesis] = (member, hypothesis.source)
+                self._apply(*result[step.hypothesis], step.eta)
         self._raw_rows.forget()
         self.begin()
 
@@ -140,10 +136,11 @@ class MultiSourceDescent(RoundMaker):
         if float(self._state.slopes.max()) <= SMALLEST_SLOPE:
             return End(NO_LOSS)
         self._admitted: list[tuple[Member, int]] = []
+        maximum = self.objective.over.as_maximum()
         if self.step == "decay":
             steps = self._decaying_step(round_index)
-        elif isinstance(self.objective.over, MaxOfSources):
-            steps = self._step_of_the_worst(round_index, self.objective.over)
+        elif maximum is not None:
+            steps = self._step_of_the_worst(round_index, maximum)
         else:
             steps = self._steepest_step(round_index)
         self._discard_unused()
@@ -151,7 +148,7 @@ class MultiSourceDescent(RoundMaker):
             return End(CONVERGED)
         return steps
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         state, objective = self._state, self.objective
         return {
             "objective": objective.over.value(state.losses) + self._penalty_value,
@@ -167,16 +164,16 @@ class MultiSourceDescent(RoundMaker):
         """Figure 4.1 with steps of learning_rate / sqrt(t): the steepest hypothesis, whatever it does to the others."""
         mixture = self.objective.over.weights(self._state.losses)
         for _, direction in self._directions(round_index, mixture, self._searched(mixture), only_new=True):
-            found = direction()
-            eta = math.copysign(decayed(self.learning_rate, round_index), float(found.rates @ mixture))
-            return self._take(found, eta, round_index, promise=False)
+            result = direction()
+            eta = math.copysign(decayed(self.learning_rate, round_index), float(result.rates @ mixture))
+            return self._take(result, eta, round_index, promise=False)
         return []
 
     def _steepest_step(self, round_index: int) -> list[Step]:
         mixture = self.objective.over.weights(self._state.losses)
         for _, direction in self._directions(round_index, mixture, self._searched(mixture)):
-            found = direction()
-            steps = self._take(found, self._step_size(found), round_index)
+            result = direction()
+            steps = self._take(result, self._step_size(result), round_index)
             if steps:
                 return steps
         return []
@@ -190,31 +187,31 @@ class MultiSourceDescent(RoundMaker):
             everybody = list(range(self.objective.n_sources))
             directions = self._directions(round_index + NEXT_DRAW, mixture, everybody)
         for place, (_, direction) in enumerate(directions):
-            found = direction()
-            rivals = self._rivals(found, worst, over) if place == 0 else []
-            steps = self._step_of_blocks(worst, rivals, found, over, round_index) if rivals else []
-            steps = steps or self._take(found, self._step_size(found), round_index)
+            result = direction()
+            rivals = self._rivals(result, worst, over) if place == 0 else []
+            steps = self._step_of_blocks(worst, rivals, result, over, round_index) if rivals else []
+            steps = steps or self._take(result, self._step_size(result), round_index)
             if steps or rivals:  # the search for a block has used the proposers: other candidates are gone
                 return steps
         return []
 
     def _searched(self, mixture: FloatArray) -> list[int]:
         """The sources whose hypotheses are looked for: with the maximum over all mixtures the worst one alone."""
-        if isinstance(self.objective.over, MaxOfSources):
+        if self.objective.over.as_maximum() is not None:
             return [source for source in range(self.objective.n_sources) if mixture[source] > 0.0]
         return list(range(self.objective.n_sources))
 
     def _directions(
         self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False
     ) -> list[tuple[float, Callable[[], Direction]]]:
-        """What lowers a mixture of the losses, steepest first: new hypotheses, and members that may move."""
+        """Directions that lower a mixture of the losses, steepest first: new hypotheses, and members that may move."""
         scales = self.objective.aim([(source, mixture) for source in sources])
-        found = [
+        result = [
             pair
             for source, scale in zip(sources, scales.tolist(), strict=True)
             for pair in self._of_source(source, scale, draw, only_new)
         ]
-        return sorted(found, key=lambda pair: -pair[0])
+        return sorted(result, key=lambda pair: -pair[0])
 
     def _of_source(
         self, source: int, scale: float, draw: int, only_new: bool = False
@@ -227,18 +224,18 @@ class MultiSourceDescent(RoundMaker):
         return sorted([*new, *old], key=lambda pair: -pair[0])
 
     def _new(self, source: int, scale: float, draw: int) -> list[tuple[float, Callable[[], Direction]]]:
-        found: list[tuple[float, Callable[[], Direction]]] = []
+        result: list[tuple[float, Callable[[], Direction]]] = []
         for proposer in self.proposers[source]:
             for candidate in proposer.propose(draw):
                 threshold = self.penalty.price(candidate.complexity) / scale
                 size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self._signed)) * scale
                 if size > RATE_TOLERANCE:
-                    found.append((size, lambda c=candidate: self._admit(c, source)))  # type: ignore[misc]
+                    result.append((size, lambda c=candidate: self._admit(c, source)))  # type: ignore[misc]
         # The steepest few only: each would be entered to see what it does to the other sources.
-        return sorted(found, key=lambda pair: -pair[0])[:MOST_TRIED]
+        return sorted(result, key=lambda pair: -pair[0])[:MOST_TRIED]
 
     def _old(self, source: int, scale: float, alone: bool) -> list[tuple[float, Callable[[], Direction]]]:
-        """As in `CoordinateDescent`: with damped steps a member competes only where it would shrink, or alone."""
+        """Members that may move; as in `CoordinateDescent`, with damped steps only if they shrink, or are alone."""
         members = self.members[source]
         if not members:
             return []
@@ -316,11 +313,9 @@ class MultiSourceDescent(RoundMaker):
     def _step_of_a_block(
         self, tied: npt.NDArray[np.intp], columns: list[Direction], over: MaxOfSources, round_index: int
     ) -> list[Step]:
-        """Shares of hypotheses that lower all of some vertices: the solution of a matrix game.
-
-        Where no shares do, the game's other side is a mixture of the vertices; hypotheses that are looked for on it are
-        added to the columns, as long as there are any that lower it.
-        """
+        """Takes a step along proportions of hypotheses that lower all of some vertices, which solve a matrix game."""
+        # Where no proportions do, the game's other side is a mixture of the vertices. Hypotheses that are proposed on
+        # it are added to the columns, as long as there are any that lower it.
         aims = [(s, over.vertices[vertex]) for vertex in tied[1:] for s in self._searched(over.vertices[vertex])]
         if len(columns) == 1:
             own = float(over.at_vertices(columns[0].rates)[tied[0]])
@@ -359,7 +354,7 @@ class MultiSourceDescent(RoundMaker):
 
     def _columns(self, aims: list[tuple[int, FloatArray]], draw: int, only_old: bool = False) -> list[Direction]:
         """The steepest direction of each source for its mixture; a source may have several of these."""
-        found: list[Direction] = []
+        result: list[Direction] = []
         while aims:
             now: list[tuple[int, FloatArray]] = []
             later: list[tuple[int, FloatArray]] = []
@@ -371,9 +366,9 @@ class MultiSourceDescent(RoundMaker):
                     directions = sorted(directions, key=lambda pair: -pair[0])
                 else:
                     directions = self._of_source(source, scale, draw)
-                found += [self._turned(directions[0][1](), mixture)] if directions else []
+                result += [self._turned(directions[0][1](), mixture)] if directions else []
             aims = later
-        return found
+        return result
 
     def _turned(self, direction: Direction, mixture: FloatArray) -> Direction:
         """The direction or its mirror image, whichever lowers the mixture more, prices counted."""
@@ -383,7 +378,7 @@ class MultiSourceDescent(RoundMaker):
         return mirror if turns and gains[1] > gains[0] else direction
 
     def _prices(self, direction: Direction) -> float:
-        """What a unit of the step costs at first, the way to zero of a weight that is almost there left out."""
+        """Cost of a unit of the step at first; a weight that is almost zero counts as having passed it."""
         (member,), (share,) = direction.members, direction.shares
         return member.price * (1.0 if (member.weight + LOOK_AHEAD * share) * share >= 0.0 else -1.0)
 
@@ -406,7 +401,7 @@ class MultiSourceDescent(RoundMaker):
         """The minimum of G along a direction, or of a bound on it; damped, unless it cancels a weight."""
         if self.step == "line_search" or (self.step == "auto" and direction.real_valued):
             eta = self._minimum(direction, self._derivative(direction))
-            self.objective.stand()  # D of where the scores are again, which rates go by
+            self.objective.state()  # D of where the scores are again, which rates go by
         else:
             over, models = self.objective.over, self._models(direction)
             etas = [
@@ -429,12 +424,12 @@ class MultiSourceDescent(RoundMaker):
         return bounds_along(direction, self._state.losses, curvatures)
 
     def _derivative(self, direction: Direction) -> Callable[[float], float]:
-        """Of G itself: the step is taken, looked at, and taken back."""
+        """Derivative of G itself: the step is taken, evaluated, and taken back."""
         objective = self.objective
 
         def derivative(eta: float) -> float:
             take_back = self._move(direction, [on_grid(eta * share, objective.step_grid) for share in direction.shares])
-            state = objective.stand()
+            state = objective.state()
             rates = sum(
                 share * objective.rates(self.members[source].columns, member.slot, source)[0]
                 for member, source, share in zip(direction.members, direction.sources, direction.shares, strict=True)
@@ -468,7 +463,7 @@ class MultiSourceDescent(RoundMaker):
             if not any(etas):
                 break
             take_back, moved = self._move(direction, etas), True
-            state = self.objective.stand()
+            state = self.objective.state()
             change = sum(
                 member.price * (abs(member.weight + step) - abs(member.weight))
                 for member, step in zip(direction.members, etas, strict=True)
@@ -480,7 +475,7 @@ class MultiSourceDescent(RoundMaker):
             take_back()
             eta, cancels = 0.5 * eta, False
         if moved:
-            self._state = self.objective.stand()
+            self._state = self.objective.state()
         return []
 
     def _record(self, direction: Direction, etas: list[float], round_index: int) -> list[Step]:

@@ -17,7 +17,7 @@ from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import CutTree, RegressionTrees
 from radboost.families.norm_balls import NormBalls
-from radboost.losses import MultinomialLoss, NativeTargetLoss, ask
+from radboost.losses import MultinomialLoss, NamedTargetLoss, ask
 from radboost.losses.own import checked_numbers
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
@@ -40,7 +40,7 @@ PATIENCE = 10
 # slowly, and are worth less effort.
 EXACT, ROUGH = 1e-10, 1e-4
 # Constants beside offsets: how close they get. A search ends where the slope has shrunk as above, which says little
-# where it was e^100 at the offsets: up to so many follow, each from where the last one ended.
+# where it was e^100 at the offsets. Up to MOST_SEARCHES follow, each from the end of the last one.
 CLOSE_ENOUGH, MOST_SEARCHES = 1e-9, 40
 # Those of several classes: rounds at most, and what counts as a probability of 0.
 MOST_SCALINGS, SMALLEST_MEAN = 1000, 1e-300
@@ -66,13 +66,13 @@ class RGBSettings:
 
 
 def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | None = None) -> FloatArray:
-    """What every row is scored with before the first round, besides its offset: one number for each output."""
+    """Score of every row before the first round, besides its offset; shape (n_outputs,)."""
     loss = rows.loss
-    if isinstance(loss, NativeTargetLoss):
+    if isinstance(loss, NamedTargetLoss):
         given = WeightedRows(targets, rows.weights.given, rows.mean, rows.weights.gather)
-        found = loss.start(given) if offset is None else loss.start_beside(given, offset)
-        if found is not None:
-            constants = np.atleast_1d(np.asarray(found, dtype=np.float64))
+        result = loss.start(given) if offset is None else loss.start_beside(given, offset)
+        if result is not None:
+            constants = np.atleast_1d(np.asarray(result, dtype=np.float64))
             exact = offset is None or loss.of_difference
             return constants if exact else np.array([coarse(one) for one in constants.tolist()])
     if isinstance(loss, MultinomialLoss) and offset is not None:
@@ -112,11 +112,9 @@ def _least(rows: LossRows, targets: FloatArray, start: FloatArray, accuracy: flo
 
 
 def _balanced(rows: LossRows, targets: FloatArray, offset: FloatArray) -> FloatArray:
-    """Constants with which the mean probability of each class is its share of the rows: there the loss is least.
-
-    Each round multiplies the odds of a class by its share over its mean probability, as iterative scaling does, which
-    never raises the loss (Jensen's inequality for the logarithm).
-    """
+    """Constants of least loss: the mean probability of each class is its fraction of the rows."""
+    # Each round multiplies the odds of a class by its fraction over its mean probability, as iterative scaling does,
+    # which never raises the loss (Jensen's inequality for the logarithm).
     n_classes = offset.shape[1]
     shares = np.array([rows.mean((targets == k).astype(np.float64)) for k in range(n_classes)])
     constants = np.zeros(n_classes)
@@ -155,7 +153,7 @@ class NormBallDescent(RoundMaker):
         offset: FloatArray | None,
         trace: Trace,
         raw_scores: Callable[[Trace], FloatArray],
-        tells_errors: bool,
+        has_errors: bool,
         units: FloatArray | None = None,
     ) -> None:
         """Several targets may be learned in `units` of their own, powers of two, so that nothing is rounded."""
@@ -167,9 +165,9 @@ class NormBallDescent(RoundMaker):
         self._constant = constant  # what every row is scored with before the first round
         self._offset = offset  # what is added to it, row by row
         self._raw_scores = raw_scores  # of the training rows, by the ensemble of a trace
-        self._tells_errors = tells_errors  # with classes
-        errors = ["train_error"] if tells_errors else []
-        self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm", *rows.line()]
+        self._has_errors = has_errors  # with classes
+        errors = ["train_error"] if has_errors else []
+        self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm", *rows.history_entry()]
         self._norm_unit = norm_unit
         self._n_features = n_features
         self._n_outputs = rows.scores.n_outputs
@@ -250,13 +248,12 @@ class NormBallDescent(RoundMaker):
             )
 
     def _that_may_win(self, drawn: list[int]) -> list[int]:
-        """Those of the drawn families that are not too dear to be chosen, if the cheapest takes a step.
-
-        Let the loss Phi be convex, at least 0, with a derivative of Lipschitz constant L, g its gradient and s the step
-        of (3.9) along h, of which the share nu is taken. Then the loss falls by at most nu s E[-g h] <= nu E[g^2] / L
-        (convexity, then Cauchy and Schwarz), and g^2 <= 2 L Phi: by no more than 2 nu times the loss that there is. The
-        cheapest does not raise it, and so wins against families that are dearer by more.
-        """
+        """Drawn families that are not too expensive to be chosen, if the cheapest takes a step."""
+        # Let the loss Phi >= 0 be convex with a derivative of Lipschitz constant L, and g its gradient. Let nu be the
+        # fraction of the step s of (3.9) along h that is taken. Then the loss falls by at most nu s E[-g h], which is
+        # no more than nu E[g^2] / L (convexity, then Cauchy and Schwarz). As g^2 <= 2 L Phi, that is no more than
+        # 2 nu times the loss. The cheapest family does not raise the loss, and so wins against families that are more
+        # expensive by more.
         loss, settings = self.rows.loss, self.settings
         bounded = isinstance(self.rows, NativeRows) and getattr(loss, "lipschitz", None) is not None
         if not bounded or settings.step not in ("auto", "lipschitz"):
@@ -298,14 +295,14 @@ class NormBallDescent(RoundMaker):
         step = settings.learning_rate * whole
         return step if math.isfinite(step) else 0.0
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         family = None if self._chosen is None else self.families.families[self._chosen]
         line = {"objective": self.rows.mean_loss}
-        if self._tells_errors:
+        if self._has_errors:
             line["train_error"] = self.rows.error
         return line | {
             "n_hypotheses": len(self.trace.hypotheses),
             "family_size": 0 if family is None else family.n_splits,
             "family_norm": 0.0 if family is None else family.norm,
-            **self.rows.line(),
+            **self.rows.history_entry(),
         }

@@ -33,7 +33,7 @@ class SAMME(RoundMaker):
         self._error = 1.0  # of the tree of the last round
 
     def begin(self) -> None:
-        """All rows begin with the same weight."""
+        """Gives all rows the same weight."""
 
     def replay(self) -> None:
         for (step,) in self.trace.rounds():
@@ -64,7 +64,7 @@ class SAMME(RoundMaker):
         self._missed[answers != self.problem.class_ids] += alpha
         self._scores[np.arange(self.problem.n_rows), answers] += alpha
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         wrong = self._scores.argmax(axis=1) != self.problem.class_ids
         return {
             "objective": self._mean_loss(),

@@ -90,7 +90,7 @@ class SoftmaxDescent(RoundMaker):
         self._sums = self.scores.evaluate(self.settings.n_threads)
         return steps
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         return {
             "objective": self._sums.risk * self._cost_unit + self._cost_floor,
             "train_error": self._sums.error,

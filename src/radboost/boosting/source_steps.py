@@ -1,4 +1,4 @@
-"""What a step of several members does to several sources: directions, bounds along them, shares of a block."""
+"""Steps of several members and their effect on several sources: directions, bounds along them, blocks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Direction:
 
 
 def minimum_along(direction: Direction, derivative: Callable[[float], float], signed: bool, tolerance: float) -> float:
-    """Where the derivative and that of the prices cancel; of a block only forwards."""
+    """Step where the derivative and that of the prices cancel; of a block only forwards."""
     if len(direction.members) == 1:
         return line_search_step(derivative, direction.weight, direction.price, signed, tolerance)
 
@@ -70,8 +70,8 @@ def bounds_along(direction: Direction, losses: FloatArray, curvatures: FloatArra
     def by_chords(eta: float) -> tuple[FloatArray, FloatArray]:
         """Lemma 4.3, with a lower chord where Q is small.
 
-        A row's argument changes by v = -eta d, abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), and
-        e^v lies below the chord from 1 to e^(eta q) or e^(-eta q): e^v - 1 <= abs(d) / q (e^(+-eta q) - 1).
+        A row's argument changes by v = -eta d, abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1).
+        The chord from 1 to e^(eta q) or e^(-eta q) bounds e^v: e^v - 1 <= abs(d) / q (e^(+-eta q) - 1).
         """
         falling, rising = exp(min(max(-eta * reach, -700.0), 700.0)), exp(min(max(eta * reach, -700.0), 700.0))
         return (

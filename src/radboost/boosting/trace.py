@@ -1,4 +1,4 @@
-"""What a fit leaves behind, round by round."""
+"""Trace of a fit: hypotheses, steps and history, round by round."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Trace:
     history: dict[str, list[float]] = field(default_factory=dict)  # one entry per round in every list
     n_skipped: int = 0
     stop_reason: str = ALL_ROUNDS
-    pushed: bool = False  # whether the objective rose on purpose
+    perturbed: bool = False  # whether the objective rose on purpose
     # Numbers of the hypotheses besides their weights, by name: one entry per hypothesis in every list.
     details: dict[str, list[float]] = field(default_factory=dict)
 
@@ -40,8 +40,8 @@ class Trace:
 
     @property
     def n_rounds_to_keep(self) -> int:
-        """All rounds; after a push those up to the lowest objective."""
-        if not self.pushed:
+        """Number of rounds of the model: all, after a perturbation those up to the lowest objective."""
+        if not self.perturbed:
             return self.n_rounds
         objectives = self.history["objective"]
         return 1 + objectives.index(min(objectives))
@@ -70,7 +70,7 @@ class Trace:
             {name: column[:n_rounds] for name, column in self.history.items()},
             n_skipped=self.n_skipped,
             stop_reason=self.stop_reason,
-            pushed=self.pushed,
+            perturbed=self.perturbed,
             details={name: column[:n_used] for name, column in self.details.items()},
         )
 

@@ -17,11 +17,11 @@ VALUE: Final = 4  # the place of the values among the arrays of a tree
 
 
 class VotingTrees:
-    """Trees that say whether a label costs more (+1) or less (-1) than expected, as members of an ensemble.
+    """Trees that predict whether a label costs more (+1) or less (-1) than expected, as members of an ensemble.
 
     The update psi(z) -= a h(z) takes a from z where h = +1 and gives a where h = -1. Only differences between labels
-    count, so a more for every label changes nothing: with several classes a tree votes for z with weight 2 a where
-    h = -1 and abstains elsewhere, and a label without a tree gets a everywhere. With two classes f = psi(1) - psi(0) is
+    count, so a more for every label changes nothing. With several classes a tree votes for z with weight 2 a where
+    h = -1 and abstains elsewhere; a label without a tree gets a everywhere. With two classes f = psi(1) - psi(0) is
     one number, and the trees keep their signs.
     """
 

@@ -26,7 +26,7 @@ class TraceDelta:
     history: dict[str, tuple[int, list[float]]]
     details: dict[str, list[float]]
     n_skipped: int
-    pushed: bool
+    perturbed: bool
     stop_reason: str
 
     def apply(self, trace: Trace) -> None:
@@ -38,7 +38,7 @@ class TraceDelta:
         for name, (first, values) in self.history.items():
             trace.history.setdefault(name, [])[first:] = values
         trace.details = {name: list(values) for name, values in self.details.items()}
-        trace.n_skipped, trace.pushed, trace.stop_reason = self.n_skipped, self.pushed, self.stop_reason
+        trace.n_skipped, trace.perturbed, trace.stop_reason = self.n_skipped, self.perturbed, self.stop_reason
 
 
 class DeltaTracker:
@@ -68,7 +68,7 @@ class DeltaTracker:
             history,
             trace.details,
             trace.n_skipped,
-            trace.pushed,
+            trace.perturbed,
             trace.stop_reason,
         )
 

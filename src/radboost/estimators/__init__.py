@@ -1,6 +1,6 @@
 """Published algorithms as scikit-learn estimators."""
 
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping
 from radboost.estimators._learning import learn
 from radboost.estimators.agnostic import AgnosticClassifier
 from radboost.estimators.agnostic_boost import AgnosticBoostClassifier

@@ -12,7 +12,7 @@ import numpy as np
 
 from radboost._progress import part_of_fit, say
 from radboost._validation import check_choice
-from radboost.calibration import JudgedRows, fit_calibration, shrunk
+from radboost.calibration import CalibrationRows, fit_calibration, shrunk
 from radboost.estimators._held_back import how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.estimators._predicting import PredictingMixin
@@ -77,7 +77,7 @@ class CalibratedMixin(PredictingMixin):
         say(self.verbose, f"calibrated: {found}")
         self.calibration_ = found
 
-    def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[JudgedRows]:
+    def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[CalibrationRows]:
         """Rows and their scores by short fits that did not see them."""
         seed, threads = settings.growth.seed, settings.growth.n_threads
         n_classes = len(rows.known_classes)
@@ -120,13 +120,13 @@ def _n_to_learn_from(rows: PreparedRows, n_threads: int) -> int:
     return max(n_watched, int((~drawn).sum() + copies[drawn].sum()))
 
 
-def judged(model: Any, rows: Watched, n_threads: int) -> JudgedRows:
+def judged(model: Any, rows: Watched, n_threads: int) -> CalibrationRows:
     """Held-back rows with their scores: those of all workers where they are few enough, because the search sums their
     losses hundreds of times.
     """
     weights, scores = rows.row_weights(), rows.scores(model.ensemble_, n_threads)
     if weights.native.alone or weights.n_rows * math.prod(scores.shape[1:]) > MOST_GATHERED:
-        return JudgedRows(weights, rows.class_ids, scores)
+        return CalibrationRows(weights, rows.class_ids, scores)
     given = None if rows.weights is None else weights.gather(rows.weights)
     class_ids = weights.gather(rows.class_ids)
-    return JudgedRows(RowWeights(given, len(class_ids)), class_ids, weights.gather(scores))
+    return CalibrationRows(RowWeights(given, len(class_ids)), class_ids, weights.gather(scores))

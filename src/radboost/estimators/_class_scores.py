@@ -12,7 +12,8 @@ from scipy.special import expit, softmax
 from radboost._typing import FloatArray
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
-from radboost.export.parts import ExportedAnswer, Rule
+from radboost.export.parts import ExportedAnswer
+from radboost.losses.link import Link
 
 
 class ClassScores:
@@ -54,7 +55,7 @@ class ClassScores:
             return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
     def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
+        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
 
     def _scale_of_odds(self) -> float:
         """Factor that makes logarithms of odds of the scores."""

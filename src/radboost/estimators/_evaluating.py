@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from radboost._typing import FloatArray
 from radboost.boosting.metrics import Measures
-from radboost.boosting.watch import Watch
+from radboost.boosting.monitor import Monitor
 from radboost.rows.prepare import PreparedRows
 
 
@@ -54,15 +54,15 @@ class ClassifierStandIn(ClassifierMixin, RegressorStandIn):
         return np.asarray(self.model._probabilities(self._scores_of(X)))
 
 
-def measures_of(estimator: Any, attributes: Any, watch: Any, prepared: PreparedRows) -> Measures:
+def measures_of(estimator: Any, attributes: Any, monitor: Any, prepared: PreparedRows) -> Measures:
     """The metrics of a fit; `attributes` are those of the model to be."""
-    if watch is None:
+    if monitor is None:
         raise ValueError(
             "eval_metric judges validation rows, and there are none. Give X_val and y_val, or set early_stopping, "
             "which holds some rows back."
         )
-    assert isinstance(watch, Watch)
-    rows = watch.rows
+    assert isinstance(monitor, Monitor)
+    rows = monitor.rows
     model = copy(estimator)
     model.__dict__.update(attributes)
     # Each worker measures on the validation rows of all of them.

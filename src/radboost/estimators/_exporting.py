@@ -1,4 +1,4 @@
-"""The outputs of exported models: labels, and the rule that makes probabilities of scores."""
+"""The outputs of exported models: labels, and the link from scores to probabilities or numbers."""
 
 from __future__ import annotations
 
@@ -6,38 +6,48 @@ from dataclasses import asdict
 from typing import Any
 
 from radboost._typing import FloatArray
-from radboost.export.parts import ExportedAnswer, Rule, refuse_model
-from radboost.losses import ExponentialLoss, ExponentialTargetLoss, LogisticLoss, LogisticTargetLoss
+from radboost.export.parts import ExportedAnswer, refuse_model
+from radboost.losses import Link, MarginLoss, NamedTargetLoss, TargetLoss
+from radboost.losses.link import EXPONENTIAL, IDENTITY
+from radboost.losses.own import OwnMarginLoss
+from radboost.objectives import row_cost
 
-NO_RULE = "its loss is one of your own, which no other program knows"
+NO_LINK = "its loss is one of your own, which no other program knows"
 
 
-def class_answer(model: Any, rule: Rule | str, costs: FloatArray | None = None) -> ExportedAnswer:
-    """The outputs of a classifier with this rule and its own calibration."""
+def class_answer(model: Any, link: Link | str, costs: FloatArray | None = None) -> ExportedAnswer:
+    """The outputs of a classifier with this link and its own calibration; a text says why there is no link."""
     if len(model.classes_) == 1:
         refuse_model(
             type(model).__name__, f"it holds only one class, {model.classes_.tolist()[0]!r}: nothing to compute"
         )
-    found = getattr(model, "calibration_", None)
-    calibration = {} if found is None else asdict(found)
-    return ExportedAnswer(tuple(model.classes_), rule, costs=costs, **calibration)
+    result = getattr(model, "calibration_", None)
+    calibration = {} if result is None else asdict(result)
+    return ExportedAnswer(tuple(model.classes_), link, costs=costs, **calibration)
 
 
-def margin_rule(objective: str, loss: object, n_classes: int) -> Rule | str:
-    """The probabilities of radboost.objectives, for a loss of margins."""
-    if n_classes > 2 and objective != "sum":
-        return Rule("compsum")
-    if isinstance(loss, ExponentialLoss):
-        return Rule("logistic" if n_classes == 2 else "softmax", 2.0)
-    if isinstance(loss, LogisticLoss):
-        return Rule("offset_logistic" if n_classes == 2 else "balance")
-    return NO_RULE
+def margin_link(objective: str, loss: MarginLoss | None, n_classes: int) -> Link | str:
+    """The link of an objective with a loss of margins; None stands for a loss that is not in the file."""
+    link = row_cost(objective, n_classes).link(loss)
+    if link is not None:
+        return link
+    if loss is None or isinstance(loss, OwnMarginLoss):
+        return NO_LINK
+    return f"objective={objective!r} with loss={loss.name!r} has no link that other programs know"
 
 
-def target_rule(loss: object, n_classes: int) -> Rule | str:
-    """The probabilities of gradient boosting."""
-    if n_classes > 2:
-        return Rule("softmax")
-    if isinstance(loss, LogisticTargetLoss):
-        return Rule("logistic")
-    return Rule("logistic", 2.0) if isinstance(loss, ExponentialTargetLoss) else NO_RULE
+def target_link(loss: TargetLoss | None, n_classes: int) -> Link | str:
+    """The link of gradient boosting for classes."""
+    if not isinstance(loss, NamedTargetLoss):
+        return NO_LINK
+    of_classes = loss.for_classes() if n_classes > 2 else loss
+    link = None if of_classes is None else of_classes.link
+    return link or f"loss={loss.name!r} has no link that other programs know"
+
+
+def number_answer(model: Any, loss: TargetLoss) -> ExportedAnswer:
+    """The outputs of a regressor."""
+    link = loss.link if isinstance(loss, NamedTargetLoss) else None if hasattr(loss, "inverse_link") else IDENTITY
+    if link not in (IDENTITY, EXPONENTIAL):
+        refuse_model(type(model).__name__, "its loss has an inverse_link of your own, which no other program knows")
+    return ExportedAnswer(exponential=link == EXPONENTIAL)

@@ -26,8 +26,8 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Trace
+from radboost.boosting.monitor import EarlyStopping, Monitor, resolve_early_stopping
 from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, start_constant
-from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._constraints import check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
@@ -35,7 +35,7 @@ from radboost.estimators._naming import with_constructor
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
 from radboost.families import NormBalls, TreeFamilies
 from radboost.families.raw_rows import RawRows
-from radboost.losses import NativeTargetLoss, TargetLoss, ask
+from radboost.losses import NamedTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, loss_to_gain, make_rows
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
@@ -57,7 +57,7 @@ INSTEAD = {
 }
 
 
-class TargetMonitor(Watch):
+class TargetMonitor(Monitor):
     """The loss of gradient boosting on rows that it does not learn from."""
 
     what = "loss"
@@ -70,13 +70,13 @@ class TargetMonitor(Watch):
         self._targets = targets
         self._loss = loss
         self.patience = patience
-        self.tells_errors = rows.targets is None
+        self.has_errors = rows.targets is None
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
         """The loss of each row; with classes a tie is an error."""
         scores = scores if self.units is None else scores / self.units
         losses = ask(self._loss, "value", self._targets, scores)
-        if not self.tells_errors:
+        if not self.has_errors:
             return losses, None
         wrong = self._targets * scores <= 0 if scores.ndim == 1 else scores.argmax(axis=1) != self._targets
         return losses, wrong
@@ -264,13 +264,13 @@ class GradientBoosting(BoostingEstimator):
         weights = prepared.row_weights(folds_large=True)
         learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
         # A loss of differences sees an offset of the scores as one of the targets.
-        of_difference = isinstance(loss, NativeTargetLoss) and loss.of_difference
+        of_difference = isinstance(loss, NamedTargetLoss) and loss.of_difference
         within = learned if prepared.offset is None or not of_difference else learned - prepared.offset
         units = self._units(within, weights, growth.n_threads)
         if units is not None:
             learned, within = learned / units, within / units
         loss_of_fit = named
-        if isinstance(loss, NativeTargetLoss):
+        if isinstance(loss, NamedTargetLoss):
             mean = partial(weights.mean, n_threads=growth.n_threads)
             adapted = loss.for_rows(WeightedRows(within, weights.given, mean, weights.gather))
             loss, loss_of_fit = adapted, named if adapted is loss else adapted
@@ -281,7 +281,7 @@ class GradientBoosting(BoostingEstimator):
                 shapes = [1 if array.ndim == 1 else array.shape[1] for array in (targets, learned)]
                 raise ValueError(f"y_val has {shapes[0]} targets per row, and y has {shapes[1]}. Give all of them.")
             targets = targets if units is None else targets / units
-            if isinstance(loss, NativeTargetLoss):
+            if isinstance(loss, NamedTargetLoss):
                 loss.check_targets(ends_of_all(targets, validation.collective))
             patience = None if stopping is None else stopping.patience
             monitor = self._type_of_monitor(validation, targets, loss, n_outputs, patience, growth.n_threads)
@@ -291,7 +291,7 @@ class GradientBoosting(BoostingEstimator):
             maker=maker,
             n_families=len(families),
             sample_size=maker.rows.weights.total,
-            watch=monitor,
+            monitor=monitor,
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": loss_of_fit,
@@ -354,7 +354,7 @@ class GradientBoosting(BoostingEstimator):
             offset=offset,
             trace=trace,
             raw_scores=raw_scores,
-            tells_errors=not self._regression,
+            has_errors=not self._regression,
             units=units,
         )
         return maker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from radboost.losses import NativeTargetLoss
+from radboost.losses import NamedTargetLoss
 from radboost.rows.prepare import PreparedRows, Watched
 from radboost.rows.splitting import NothingToHoldBackError
 
@@ -82,5 +82,5 @@ def how_much_longer(steps: float, learning_rate: float, loss: object) -> float:
 
     With a loss of the user's own they are as long as ever: longer ones might reach scores that it cannot compute.
     """
-    known = isinstance(loss, str | NativeTargetLoss)
+    known = isinstance(loss, str | NamedTargetLoss)
     return max(1.0, min(steps, 1.0 / learning_rate)) if known else 1.0

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from radboost._validation import check_integer, check_verbose
 from radboost.boosting import Driver, FitContext, RoundMaker, Trace
 from radboost.boosting.callbacks import check_callbacks
-from radboost.boosting.driver import Follower, ReplayError
+from radboost.boosting.driver import ReplayError, ValidationMonitor
 from radboost.boosting.metrics import TAKEN, read_metrics
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
 from radboost.estimators._estimator import of_one_fit
@@ -56,8 +56,8 @@ class FitPlan:
     maker: RoundMaker | None  # None where the rounds are made elsewhere
     n_families: int
     sample_size: float
-    watch: Follower | None = None
-    keeps_best_round: bool = False  # of the watch
+    monitor: ValidationMonitor | None = None
+    keeps_best_round: bool = False  # of the monitor
     n_stages: int | None = None  # rounds at most, where the parameters leave that open
     attributes: Mapping[str, Any] = field(default_factory=dict)  # of the fitted estimator
 
@@ -97,7 +97,7 @@ class ModelOf:
     def without_rows(self) -> ModelOf:
         """Copy without rows and estimator, to be sent to another process."""
         assert isinstance(self.rows, PreparedRows)
-        return ModelOf(None, replace(self.plan, maker=None, watch=None), Outline.of(self.rows))
+        return ModelOf(None, replace(self.plan, maker=None, monitor=None), Outline.of(self.rows))
 
 
 def learn(
@@ -153,9 +153,9 @@ def _boost(
     """The model, and the rows that decided when to stop, if any."""
     plan: FitPlan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
     if prepared.metrics:
-        plan.watch.measures = measures_of(estimator, plan.attributes, plan.watch, prepared)  # type: ignore[union-attr]
+        plan.monitor.measures = measures_of(estimator, plan.attributes, plan.monitor, prepared)  # type: ignore[union-attr]
     if earlier is not None and resume_from is None:
-        _check_same_validation(earlier, plan.watch)
+        _check_same_validation(earlier, plan.monitor)
 
     made = ModelOf(estimator, plan, prepared)
     n_stages = estimator._n_stages() if plan.n_stages is None else plan.n_stages
@@ -173,7 +173,7 @@ def _boost(
     driver = Driver(
         plan.maker,
         n_stages,
-        plan.watch,
+        plan.monitor,
         int(estimator.verbose),
         callbacks=callbacks,
         context=context,
@@ -185,9 +185,9 @@ def _boost(
         if resume_from is None and error.__cause__ is not None:
             raise error.__cause__ from None  # of a warm start: what is wrong with the rows, or with a loss
         raise ModelFileError(f"{resume_from} is not a usable checkpoint: {error}.") from error
-    best = plan.watch.best_round if plan.keeps_best_round and plan.watch is not None else trace.n_rounds_to_keep
-    decided = plan.watch is not None and plan.keeps_best_round
-    return made.after(trace, best), plan.watch.rows if decided and plan.watch is not None else None
+    best = plan.monitor.best_round if plan.keeps_best_round and plan.monitor is not None else trace.n_rounds_to_keep
+    decided = plan.monitor is not None and plan.keeps_best_round
+    return made.after(trace, best), plan.monitor.rows if decided and plan.monitor is not None else None
 
 
 def _of_one_class(estimator: Any, prepared: PreparedRows, settings: FitSettings) -> Any:
@@ -212,12 +212,12 @@ def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace
     return save
 
 
-def _check_same_validation(earlier: Trace, watch: Follower | None) -> None:
+def _check_same_validation(earlier: Trace, monitor: ValidationMonitor | None) -> None:
     watched = any(name.startswith("validation_") for name in earlier.history)
-    if watched != (watch is not None):
+    if watched != (monitor is not None):
         raise ValueError(
-            f"warm_start=True continues the last fit, which had {'no ' if watch is not None else ''}validation rows. "
-            f"Fit {'without' if watch is not None else 'with'} them again, or set warm_start=False."
+            f"warm_start=True continues the last fit, which had {'no ' if monitor is not None else ''}validation rows. "
+            f"Fit {'without' if monitor is not None else 'with'} them again, or set warm_start=False."
         )
 
 

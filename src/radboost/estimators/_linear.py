@@ -17,7 +17,7 @@ from radboost._validation import check_choice, check_integer_or, check_sample_we
 from radboost.ensemble import SparseEnsemble
 from radboost.estimators._describing import Describing, as_reader, unnamed
 from radboost.estimators._estimator import of_one_fit
-from radboost.explain.build import Verdict, explained_by_terms, verdict_on_classes, verdict_on_number
+from radboost.explain.build import RowPrediction, explained_by_terms, prediction_of_class, prediction_of_number
 from radboost.explain.explanation import Explanation
 from radboost.explain.row import read_one_row
 from radboost.explain.text import sparse_text
@@ -182,12 +182,12 @@ class LinearEstimator(Describing):
         verdict = unnamed(self, row)._verdict(row.table, self.ensemble_.scores(matrix)[0], **asked)
         return explained_by_terms(self.ensemble_, matrix, verdict)
 
-    def _verdict(self, table: Any, scores: FloatArray) -> Verdict:
+    def _verdict(self, table: Any, scores: FloatArray) -> RowPrediction:
         """Prediction for a table of one row with these scores."""
         if not hasattr(self, "classes_"):
-            return verdict_on_number(scores, scores)
+            return prediction_of_number(scores, scores)
         model: Any = self
-        return verdict_on_classes(scores, model.classes_.tolist(), model.predict_proba(table)[0])
+        return prediction_of_class(scores, model.classes_.tolist(), model.predict_proba(table)[0])
 
     def _used_columns(self) -> Sequence[int]:
         return [int(column) for column in np.flatnonzero(self.feature_importances_)]

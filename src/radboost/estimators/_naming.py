@@ -64,16 +64,18 @@ def with_constructor(estimator: Class) -> Class:
     A value is the default of a parameter, which is given by name unless it is a `field(kw_only=False)`. A
     `field(init=False)` is no parameter: `fit` sets it, or the class does where it has a default.
     """
+    # No dataclass: libraries compare those by their fields alone, and two models of one estimator differ in their fits.
     own: dict[str, Any] = {}
     for name, kind in inspect.get_annotations(estimator).items():
         given = estimator.__dict__.get(name, MISSING)
-        declared: Field[Any] = given if isinstance(given, Field) else field(default=given)
-        if name.startswith("_") and declared is not given:
+        if given is MISSING or (name.startswith("_") and not isinstance(given, Field)):
             continue
+        declared: Field[Any] = given if isinstance(given, Field) else field(default=given)
         delattr(estimator, name)
         if declared.init:
-            by_name = inspect.Parameter.KEYWORD_ONLY if declared.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
-            own[name] = inspect.Parameter(name, by_name, default=declared.default, annotation=kind)
+            by_name = declared.kw_only is not False
+            how = inspect.Parameter.KEYWORD_ONLY if by_name else inspect.Parameter.POSITIONAL_OR_KEYWORD
+            own[name] = inspect.Parameter(name, how, default=declared.default, annotation=kind)
         else:
             own[name] = None
             if declared.default is not MISSING:

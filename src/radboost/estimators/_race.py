@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.boosting.monitor import Monitor, scores_of
 from radboost.boosting.trace import Step, Trace
-from radboost.boosting.watch import Watch, scores_of
 from radboost.objectives import Objective
 from radboost.rows.prepare import Watched
 
@@ -70,7 +70,7 @@ class Pace:
     patience: int | None  # it ends after so many rounds without a lower loss; None: its last round counts as its best
 
 
-class RaceWatch(Watch):
+class RaceWatch(Monitor):
     """Looks at held-back rows every few rounds: for the best round, and for a reason to give up."""
 
     what = "loss"
@@ -91,7 +91,7 @@ class RaceWatch(Watch):
         """Nothing: it does not look in every round."""
         return []
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, None]:
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, None]:
         """The loss that is trained on."""
         return self._objective.row_losses(scores, self.class_ids), None
 
@@ -123,7 +123,7 @@ class RaceWatch(Watch):
         if self._pace.patience is None:
             self.best_round = self._n_rounds
             return
-        cost = self._mean(self.judge(self._scores)[0])
+        cost = self._mean(self.evaluate(self._scores)[0])
         if cost < self._lowest:
             self._lowest, self.best_round, self._best = cost, self._n_rounds, self._scores.copy()
 

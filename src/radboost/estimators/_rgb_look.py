@@ -17,13 +17,13 @@ import numpy as np
 
 from radboost._progress import part_of_fit, say
 from radboost._typing import FloatArray
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping
 from radboost.calibration import SMALLEST, fit_calibration
 from radboost.estimators._calibrated import judged
 from radboost.estimators._held_back import Fold, how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.families import TreeFamilies
-from radboost.losses import NativeTargetLoss, ask
+from radboost.losses import NamedTargetLoss, ask
 from radboost.rows.prepare import PreparedRows
 from radboost.trees import TreeOptions
 
@@ -102,7 +102,7 @@ def _first(estimator: Any, prepared: PreparedRows, n_outputs: int, n_threads: in
         usual = RATES[1 + several] if slow or not estimator._regression else RATES[0]
         growth = min(3.0 if estimator._regression else 2.0, math.sqrt(prepared.n_different(n_threads) / FEW_ROWS))
         rate = usual if several else round(usual * max(1.0, growth), 3)
-        rate = rate if isinstance(estimator.loss, str | NativeTargetLoss) else OWN_RATE
+        rate = rate if isinstance(estimator.loss, str | NamedTargetLoss) else OWN_RATE
     options = (estimator.tree_options or TreeOptions()).filled(
         min_leaf_weight=LEAF_WEIGHTS[several],
         thresholds="random",

@@ -15,7 +15,7 @@ from radboost.ensemble import Ensemble
 from radboost.ensemble.contributions import SumOfTrees, sum_of_trees
 from radboost.estimators._describing import Describing, as_reader, unnamed
 from radboost.estimators._estimator import of_one_fit
-from radboost.explain.build import Verdict, explained_by_trees, verdict_on_classes, verdict_on_number
+from radboost.explain.build import RowPrediction, explained_by_trees, prediction_of_class, prediction_of_number
 from radboost.explain.explanation import Explanation
 from radboost.explain.importance import cover_importances, split_counts
 from radboost.explain.row import as_numbers, read_one_row
@@ -229,10 +229,10 @@ class TreesModel(Describing):
         return sorted(used)
 
 
-def _verdict_of_trees(model: Any, table: Any, target: int) -> Verdict:
+def _verdict_of_trees(model: Any, table: Any, target: int) -> RowPrediction:
     """Prediction for a table of one row; with several targets for `target`."""
     if not hasattr(model, "classes_"):
         (scores,) = model._scores_by_block(table)
-        return verdict_on_number(np.atleast_1d(scores[0]), np.atleast_1d(model.predict(table)[0]), target)
+        return prediction_of_number(np.atleast_1d(scores[0]), np.atleast_1d(model.predict(table)[0]), target)
     scores = np.atleast_1d(model.decision_function(table)[0])
-    return verdict_on_classes(scores, model.classes_.tolist(), model.predict_proba(table)[0])
+    return prediction_of_class(scores, model.classes_.tolist(), model.predict_proba(table)[0])

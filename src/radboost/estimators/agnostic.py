@@ -36,7 +36,7 @@ from radboost.families.columns import Column
 from radboost.linear import DesignMatrix
 from radboost.linear.columns import matrix_times
 from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
-from radboost.losses.judging import JudgingLoss, check_judging, make_judging
+from radboost.losses.model_evaluation import EvaluationLoss, check_evaluation_losses, make_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import read_mixtures, vertices_of
@@ -55,7 +55,7 @@ class AgnosticSettings:
 
 def losses_and_vertices(losses: Any, mixtures: Any) -> tuple[list[tuple[str, Any]], FloatArray | None]:
     """The losses with their names, and the corners of their mixtures; None for all mixtures."""
-    named, read = check_judging(losses), read_mixtures(mixtures)
+    named, read = check_evaluation_losses(losses), read_mixtures(mixtures)
     if read.penalty > 0.0:
         raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
     return named, vertices_of(read, np.array([name for name, _ in named]), "losses")
@@ -192,7 +192,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     def _minimax(self, read: Read, settings: AgnosticSettings) -> Minimax:
         n_classes = max(2, len(self.classes_))
         class_ids: Any = read.loss
-        losses = make_judging(settings.losses, class_ids, n_classes)
+        losses = make_evaluation_losses(settings.losses, class_ids, n_classes)
         steepness = np.array([loss.lipschitz_of_value for loss in losses])
         units = steepness if self.normalize else np.ones(len(losses))
         columns = DesignMatrix.of(
@@ -244,15 +244,15 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the rate of errors."""
         _, scores, losses = self._judging(X, y)
         names = self._read_parameters().names
-        return {name: float(loss.judged(scores).mean()) for name, loss in zip(names, losses, strict=True)}
+        return {name: float(loss.reported(scores).mean()) for name, loss in zip(names, losses, strict=True)}
 
-    def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[JudgingLoss]]:
+    def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[EvaluationLoss]]:
         """Rows as they are read, their scores of shape (n_outputs, n_rows), and the losses of the labels."""
         rows = read_matrix(self, X, {}, self._accepted)
         labels = column_or_1d(y, dtype=None)
         check_consistent_length(rows, labels)
         class_ids = known_labels(np.asarray(labels), self.classes_, "y")
-        losses = make_judging(self._read_parameters().losses, class_ids, max(2, len(self.classes_)))
+        losses = make_evaluation_losses(self._read_parameters().losses, class_ids, max(2, len(self.classes_)))
         return rows, np.ascontiguousarray(self.ensemble_.scores(rows).T), losses
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:

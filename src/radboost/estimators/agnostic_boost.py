@@ -23,13 +23,14 @@ from radboost.estimators._learning import BoostingEstimator, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators.agnostic import losses_and_vertices
-from radboost.export.parts import ExportedAnswer, Rule
+from radboost.export.parts import ExportedAnswer
 from radboost.losses import TargetLoss
-from radboost.losses.judging import check_judging
+from radboost.losses.link import Link
+from radboost.losses.model_evaluation import check_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
-from radboost.objectives.judged import JudgedRows, SeveralLosses
 from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
+from radboost.objectives.several_losses import SeveralLosses, SeveralLossRows
 from radboost.objectives.targets import LossRows
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights
@@ -38,8 +39,8 @@ from radboost.rows.weights import RowWeights
 class AgnosticMonitor(TargetMonitor):
     """The worst mixture of the losses on rows that it does not learn from."""
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
-        _, wrong = super().judge(scores)
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+        _, wrong = super().evaluate(scores)
         several: Any = self._loss
         return several.values(several.of(self._targets), scores), wrong
 
@@ -123,7 +124,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         return self._several(2)
 
     def _name_of_loss(self) -> str | TargetLoss:
-        return ", ".join(name for name, _ in check_judging(self.losses))
+        return ", ".join(name for name, _ in check_evaluation_losses(self.losses))
 
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
         n_classes = len(rows.known_classes)
@@ -134,13 +135,13 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     ) -> LossRows:
         assert isinstance(loss, SeveralLosses)
         scores = current().gradient_scores("given", 0.0, n_outputs, targets, weights.native)
-        return JudgedRows(scores, weights, loss, targets, n_threads)
+        return SeveralLossRows(scores, weights, loss, targets, n_threads)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return chances(scores[:, None] if scores.ndim == 1 else scores)
 
     def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax"))
+        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax"))
 
     @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:

@@ -22,13 +22,13 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import CoordinateDescent, Trace
-from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
+from radboost.boosting.monitor import EarlyStopping, LossMonitor, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer, margin_rule
+from radboost.estimators._exporting import class_answer, margin_link
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._look import DEEPEST, look_at
 from radboost.estimators._naming import with_constructor
@@ -55,8 +55,6 @@ AUTOMATIC_ROUNDS, AUTOMATIC_RATE = 300, 0.1
 # Hypotheses of at most two splits per path are weak: the closed form's steps along them are far below the optimal ones.
 # For these "auto" is the line search, with more rounds.
 WEAK_DEPTH, ROUNDS_OF_WEAK = 2, 600
-# With more than two classes, the objectives that allow leaves with numbers.
-RATED_OBJECTIVES = ("sum", "compsum")
 
 
 @storable_estimator
@@ -285,7 +283,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     def _exported_answer(self) -> ExportedAnswer:
         loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)
-        return class_answer(self, margin_rule(self.objective_, loss, len(self.classes_)))
+        return class_answer(self, margin_link(self.objective_, loss, len(self.classes_)))
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         return {"loss": self.loss_}
@@ -392,8 +390,8 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             and options.leaves == "auto"
             and len(families) == 1
             and isinstance(families[0], Trees)
-            and isinstance(get_loss(self.loss), NativeLoss)
-            and self.objective in RATED_OBJECTIVES
+            and get_loss(self.loss).native
+            and OBJECTIVES[self.objective].rates_leaves
             and self.step in ("auto", "line_search")
             and damped
         )
@@ -461,7 +459,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace, deepest: int = 0) -> FitPlan:
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
-        if growth.rated and len(prepared.known_classes) > 2 and self.objective not in RATED_OBJECTIVES:
+        if growth.rated and len(prepared.known_classes) > 2 and not OBJECTIVES[self.objective].rates_leaves:
             raise ValueError(
                 'TreeOptions(leaves="rated") goes with objective="sum" or "compsum", which count each wrong class; '
                 f'got {self.objective!r}. Take leaves="votes" with it.'
@@ -477,7 +475,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             maker=self._maker(problem, families, trace),
             n_families=sum(family.n_families(counted) for family in families),
             sample_size=objective.total_weight,
-            watch=None if validation is None else LossWatch(validation, objective, stopping, n_threads),
+            monitor=None if validation is None else LossMonitor(validation, objective, stopping, n_threads),
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,
@@ -525,7 +523,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         return HowToPrune(
             prices=adaptive_prices(ensemble, lambda_ * ensemble.complexities + float(self.l1_penalty)),
             signed=n_classes == 2 and not keeps_order(self),
-            refits_leaves=(n_classes == 2 or self.objective_ in RATED_OBJECTIVES) and not keeps_order(self),
+            refits_leaves=(n_classes == 2 or OBJECTIVES[self.objective_].rates_leaves) and not keeps_order(self),
             losses=lambda scores, targets: cost.row_losses(loss, scores, targets.astype(np.uint16)),
             errors=wrong_labels,
         )

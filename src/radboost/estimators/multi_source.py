@@ -14,7 +14,7 @@ from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_real, check_real_or, resolve_n_jobs
 from radboost.boosting import Trace
 from radboost.boosting.multi_source import MultiSourceDescent
-from radboost.boosting.source_watch import SourceWatch
+from radboost.boosting.source_monitor import SourceMonitor
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
@@ -295,14 +295,14 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         monitor = None
         if validation is not None and validation_sources is not None:
             extended = replace(validation, X=with_source_probabilities(validation.X, validation_sources.shares))
-            monitor = SourceWatch(
+            monitor = SourceMonitor(
                 extended, validation_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
             )
         return FitPlan(
             maker=maker,
             n_families=sum(family.n_families(problem) for family in families for problem in problems),
             sample_size=objective.total_weight,
-            watch=monitor,
+            monitor=monitor,
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": self.loss,

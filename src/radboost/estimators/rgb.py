@@ -17,7 +17,7 @@ from radboost._validation import check_integer
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer, target_rule
+from radboost.estimators._exporting import class_answer, number_answer, target_link
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import BoostingEstimator, FitSettings
 from radboost.estimators._naming import with_constructor
@@ -25,16 +25,14 @@ from radboost.estimators._predicting import begun_at
 from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.estimators._trees_model import TreesModel
 from radboost.explain.explanation import Explanation
-from radboost.export.parts import ExportedAnswer, refuse_model
+from radboost.export.parts import ExportedAnswer
 from radboost.families import TreeFamilies
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
-    GammaLoss,
-    LogisticTargetLoss,
     MultinomialLoss,
+    NamedTargetLoss,
     NativeTargetLoss,
-    PoissonLoss,
     TargetLoss,
     ask,
     get_target_loss,
@@ -175,7 +173,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
     def _exported_answer(self) -> ExportedAnswer:
         loss = None if isinstance(self.loss_, NotStored) else get_target_loss(self.loss_, TWO_CLASS_LOSSES)
-        return class_answer(self, target_rule(loss, len(self.classes_)))
+        return class_answer(self, target_link(loss, len(self.classes_)))
 
     def _read_parameters(self) -> FitSettings:
         self._check_calibration()
@@ -212,12 +210,13 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         loss = self._read_loss()
         if n_classes <= 2:
             return loss, 1
-        if not isinstance(loss, LogisticTargetLoss):
+        several = loss.for_classes() if isinstance(loss, NamedTargetLoss) else None
+        if several is None:
             raise ValueError(
                 f"loss={self.loss!r} is for two classes, and y holds {n_classes}. With more classes only "
                 'loss="logistic" is possible: the multinomial loss.'
             )
-        return MultinomialLoss(), n_classes
+        return several, n_classes
 
     def _take_parameters_of_fit(self) -> None:
         self.loss_ = self._name_of_loss()
@@ -320,12 +319,7 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
         return np.require(predicted, np.float64, "W")  # a loss sees scores read-only, and may return them
 
     def _exported_answer(self) -> ExportedAnswer:
-        loss = _loss_of_fit(self, REGRESSION_LOSSES)
-        if isinstance(loss, PoissonLoss | GammaLoss):
-            return ExportedAnswer(exponential=True)
-        if not isinstance(loss, NativeTargetLoss) and hasattr(loss, "inverse_link"):
-            refuse_model(type(self).__name__, "its loss has an inverse_link of your own, which no other program knows")
-        return ExportedAnswer()
+        return number_answer(self, _loss_of_fit(self, REGRESSION_LOSSES))
 
     def _how_to_prune(self) -> HowToPrune:
         return _how_to_prune(self, self._loss_to_prune(), lambda y: y, None)
@@ -336,7 +330,7 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
 
     def _check_targets_to_prune(self, targets: FloatArray) -> None:
         loss = self._loss_to_prune()
-        if isinstance(loss, NativeTargetLoss):
+        if isinstance(loss, NamedTargetLoss):
             loss.check_targets(targets)
 
     def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray:
@@ -361,7 +355,7 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
                     f"of {able}; or fit a model for each target (sklearn.multioutput.MultiOutputRegressor)."
                 )
             loss = SeveralTargets(loss, targets.shape[1])
-        if isinstance(loss, NativeTargetLoss):
+        if isinstance(loss, NamedTargetLoss):
             loss.check_targets(ends_of_all(targets, rows.collective))
         return loss, 1 if targets.ndim == 1 else targets.shape[1]
 
@@ -416,7 +410,7 @@ def _how_to_prune(
         return np.asarray(ask(loss, "value", targets_of(targets), scores), dtype=np.float64)
 
     def above_least(scores: FloatArray, targets: FloatArray) -> FloatArray:
-        least = loss.lowest(targets) if isinstance(loss, NativeTargetLoss) else 0.0
+        least = loss.lowest(targets) if isinstance(loss, NamedTargetLoss) else 0.0
         return losses(scores, targets) - least
 
     return HowToPrune(
@@ -428,7 +422,7 @@ def _how_to_prune(
     )
 
 
-def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
+def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NamedTargetLoss]]) -> TargetLoss:
     """The loss of the fit; a user's own, which a file does not store, is that of the parameter."""
     loss = get_target_loss(model.loss if isinstance(model.loss_, NotStored) else model.loss_, known)
     if isinstance(loss, NotStored):

@@ -26,9 +26,9 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Trace
-from radboost.boosting.risk_watch import RiskWatch
+from radboost.boosting.monitor import EarlyStopping, resolve_early_stopping
+from radboost.boosting.risk_monitor import RiskMonitor
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
-from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.engine import current
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
@@ -37,8 +37,9 @@ from radboost.estimators._exporting import class_answer
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
-from radboost.export.parts import ExportedAnswer, Rule, refuse_model
+from radboost.export.parts import ExportedAnswer, refuse_model
 from radboost.families.raw_rows import RawRows
+from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import (
     Costs,
@@ -321,7 +322,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             validation_costs = costs.select(held_back)
         monitor = None
         if validation is not None:
-            monitor = RiskWatch(validation, validation_costs, stopping, len(classes), n_threads)
+            monitor = RiskMonitor(validation, validation_costs, stopping, len(classes), n_threads)
         # Draws go along the rows in this order (`SoftmaxPairs`): rows that stand in it are read one after the other.
         prepared = prepared.by_content(n_threads)
         maker = self._maker(prepared, costs.select(prepared.order), growth, trace)
@@ -329,7 +330,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             maker=maker,
             n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
             sample_size=maker.sample_size,
-            watch=monitor,
+            monitor=monitor,
             keeps_best_round=stopping is not None,
             attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate, "decision_": decision},
         )
@@ -477,7 +478,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             refuse_model(type(self).__name__, f"decision={self.decision!r} draws its answers; set another one")
         self._decision()  # refuses what it cannot decide by
         costs = self.cost_ if self._decides_by() == "minimum_cost" else None
-        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax"), costs)
+        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax"), costs)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         # A data frame that names the classes has become the matrix of the fit, or would have without costs of examples.

@@ -19,13 +19,14 @@ from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import Read
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._sparse_fit import SparseBoost, no_columns
-from radboost.explain.build import Verdict, verdict_on_task
+from radboost.explain.build import RowPrediction, prediction_of_task
 from radboost.explain.explanation import Explanation
-from radboost.export.parts import ExportedAnswer, Rule
+from radboost.export.parts import ExportedAnswer
 from radboost.linear import InductionSettings
-from radboost.losses import ScoreLoss
+from radboost.losses import SCORE_LOSSES, ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
 from radboost.losses.exponential import ExponentialScores
+from radboost.losses.link import Link
 from radboost.losses.logistic import LogisticScores
 from radboost.losses.multinomial import MultinomialScores
 from radboost.losses.target import WeightedRows
@@ -60,7 +61,8 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
     class_weight: Any = None
 
     def _scale_of_odds(self) -> float:
-        return 1.0 if self.loss_ == "logistic" else 2.0
+        link = SCORE_LOSSES[self.loss_].link
+        return 1.0 if link is None else link.scale
 
     def _read_parameters(self) -> InductionSettings:
         check_choice("loss", self.loss, ["logistic", "exponential"])
@@ -248,16 +250,16 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
             raise ValueError(f"The model has {n_tasks} tasks; say which one to explain: explain(x, task=0).")
         return self._explain_terms(x, task=0 if task is None else check_integer("task", task, 0, n_tasks - 1))
 
-    def _verdict(self, table: Any, scores: FloatArray, *, task: int = 0) -> Verdict:
+    def _verdict(self, table: Any, scores: FloatArray, *, task: int = 0) -> RowPrediction:
         score = scores[[task]]
         larger = float(expit(score[0]))
-        return verdict_on_task(
+        return prediction_of_task(
             score, self.task_labels_[task].tolist(), np.array([1.0 - larger, larger]), task, len(scores)
         )
 
     def _exported_answer(self) -> ExportedAnswer:
         if self._one_task:
-            return ExportedAnswer(tuple(self.task_labels_[0]), Rule("logistic"))
+            return ExportedAnswer(tuple(self.task_labels_[0]), Link("logistic"))
         return ExportedAnswer(tasks=tuple(map(tuple, self.task_labels_)))
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:

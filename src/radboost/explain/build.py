@@ -21,8 +21,8 @@ MOST_REMARKS = 5
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What a model says of a row, and which combination of its outputs says it: the answer's, less the runner-up's."""
+class RowPrediction:
+    """Prediction for a row, and the combination of outputs behind it: that of the answer less the runner-up's."""
 
     answer: Any
     runner_up: Any
@@ -32,8 +32,8 @@ class Verdict:
     target: int | None = None  # the column of y, where there are several
 
 
-def verdict_on_classes(scores: FloatArray, classes: Sequence[Any], probabilities: FloatArray | None) -> Verdict:
-    """Of equal scores the first class wins, as in `predict`."""
+def prediction_of_class(scores: FloatArray, classes: Sequence[Any], probabilities: FloatArray | None) -> RowPrediction:
+    """Predicted class; of equal scores the first class wins, as in `predict`."""
     if len(scores) == 1:
         best, other = (1, 0) if scores[0] > 0.0 else (0, 1)
         direction = np.array([1.0 if best else -1.0])
@@ -47,31 +47,31 @@ def verdict_on_classes(scores: FloatArray, classes: Sequence[Any], probabilities
     score = float(scores[best] - scores[other]) if len(scores) > 1 else abs(float(scores[0]))
     chance = None if probabilities is None else float(probabilities[best])
     runner_up = classes[other] if other < len(classes) else None  # of one class there is none
-    return Verdict(classes[best], runner_up, direction, score, chance)
+    return RowPrediction(classes[best], runner_up, direction, score, chance)
 
 
-def verdict_on_task(
+def prediction_of_task(
     score: FloatArray, labels: Sequence[Any], probabilities: FloatArray, task: int, n_tasks: int
-) -> Verdict:
-    """The same for one of several tasks with two labels each."""
-    alone = verdict_on_classes(score, labels, probabilities)
+) -> RowPrediction:
+    """Predicted label of one of several tasks with two labels each."""
+    alone = prediction_of_class(score, labels, probabilities)
     direction = np.zeros(n_tasks)
     direction[task] = alone.direction[0]
     return replace(alone, direction=direction, target=task if n_tasks > 1 else None)
 
 
-def verdict_on_number(scores: FloatArray, predictions: FloatArray, target: int = 0) -> Verdict:
-    """What is said of a row whose answer is a number, or of one of several numbers."""
+def prediction_of_number(scores: FloatArray, predictions: FloatArray, target: int = 0) -> RowPrediction:
+    """Predicted number, or one of several numbers."""
     direction = (np.arange(len(scores)) == target).astype(np.float64)
     among = target if len(scores) > 1 else None
-    return Verdict(float(predictions[target]), None, direction, float(scores[target]), target=among)
+    return RowPrediction(float(predictions[target]), None, direction, float(scores[target]), target=among)
 
 
 def explained_by_trees(
     ensemble: Ensemble,
     row: GivenRow,
     matrix: FloatArray,
-    verdict: Verdict,
+    prediction: RowPrediction,
     contributions: FloatArray,
     leaves: npt.NDArray[Any],
     *,
@@ -81,7 +81,7 @@ def explained_by_trees(
 
     `covers_are_rows`: the trees know the weight of the training rows in their leaves.
     """
-    effects = verdict.direction @ contributions
+    effects = prediction.direction @ contributions
     used = np.flatnonzero(effects[:-1]).tolist()
     parts = [
         Contribution(
@@ -96,25 +96,25 @@ def explained_by_trees(
     known = ensemble.hypotheses, ensemble.weights, leaves, ensemble.sample_size
     alike = company(*known) if covers_are_rows else None
     return Explanation(
-        answer=verdict.answer,
-        runner_up=verdict.runner_up,
-        score=verdict.score,
+        answer=prediction.answer,
+        runner_up=prediction.runner_up,
+        score=prediction.score,
         base=float(effects[-1]),
         contributions=_sorted(parts),
-        questions=asked(ensemble.hypotheses, ensemble.weights, leaves, verdict.direction, matrix, ensemble.names),
-        probability=verdict.probability,
-        margin=None if verdict.runner_up is None else _margin(ensemble, verdict.score),
+        questions=asked(ensemble.hypotheses, ensemble.weights, leaves, prediction.direction, matrix, ensemble.names),
+        probability=prediction.probability,
+        margin=None if prediction.runner_up is None else _margin(ensemble, prediction.score),
         alike=None if alike is None else alike[0],
         fewest_alike=None if alike is None else alike[1],
         sample_size=ensemble.sample_size,
         remarks=tuple(_remarks(ensemble, row, matrix)),
-        target=verdict.target,
+        target=prediction.target,
     )
 
 
-def explained_by_terms(ensemble: SparseEnsemble, X: Any, verdict: Verdict) -> Explanation:
-    """Each term of the formula: its coefficient times its value; X has one row."""
-    coefficients = ensemble.weights @ verdict.direction
+def explained_by_terms(ensemble: SparseEnsemble, X: Any, prediction: RowPrediction) -> Explanation:
+    """Explanation by the terms of the formula, each its coefficient times its value; X has one row."""
+    coefficients = ensemble.weights @ prediction.direction
     parts = []
     for hypothesis, coefficient in zip(ensemble.hypotheses, coefficients.tolist(), strict=True):
         if coefficient == 0.0:
@@ -127,13 +127,13 @@ def explained_by_terms(ensemble: SparseEnsemble, X: Any, verdict: Verdict) -> Ex
         name = kind.term(hypothesis, ensemble.feature_names)
         parts.append(Contribution(name, column, value, coefficient * value, coefficient))
     return Explanation(
-        answer=verdict.answer,
-        runner_up=verdict.runner_up,
-        score=verdict.score,
-        base=float(ensemble.intercept @ verdict.direction),
+        answer=prediction.answer,
+        runner_up=prediction.runner_up,
+        score=prediction.score,
+        base=float(ensemble.intercept @ prediction.direction),
         contributions=_sorted(parts),
-        probability=verdict.probability,
-        target=verdict.target,
+        probability=prediction.probability,
+        target=prediction.target,
     )
 
 
@@ -143,13 +143,13 @@ def _sorted(parts: Iterable[Contribution]) -> tuple[Contribution, ...]:
 
 
 def _margin(ensemble: Ensemble, score: float) -> float:
-    """As guarantees.margins has it: Deep Boosting, section 2; Multi-Class Deep Boosting, equation (1)."""
+    """Margin as in guarantees.margins: Deep Boosting, section 2; Multi-Class Deep Boosting, equation (1)."""
     total = float(np.abs(ensemble.weights).sum()) * ensemble.spread
     return min(1.0, score / total) if total > 0.0 else 0.0
 
 
 def _remarks(ensemble: Ensemble, row: GivenRow, matrix: FloatArray) -> Iterable[str]:
-    """Of the columns that the model asks about."""
+    """Remarks on the columns that the model uses."""
     used = sorted({column for tree in ensemble.hypotheses for column in tree.columns or ()})
     noted = [(column, remark_on(row, column, matrix, ensemble.categories)) for column in used]
     unknown = [column for column, remark in noted if remark == UNSEEN]

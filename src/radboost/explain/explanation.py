@@ -150,7 +150,7 @@ class Explanation:
 
     @property
     def formula(self) -> bool:
-        """Whether contributions are the terms of a formula."""
+        """True if contributions are the terms of a formula."""
         return self.sample_size is None
 
     def heading(self) -> list[str]:
@@ -178,7 +178,7 @@ class Explanation:
         return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same words, with a table of contributions."""
+        """HTML for notebooks: the same words, with a table of contributions."""
         rows = [
             (self._start(), self.base),
             *self._parts(),
@@ -227,11 +227,11 @@ class Gathered:
 
 
 def gather(questions: Sequence[Asked]) -> list[Gathered]:
-    """Those that differ in their thresholds only, as one; the largest effects first."""
+    """Questions with those that differ in their thresholds only as one; the largest effects first."""
     groups: dict[tuple[Any, ...], list[Asked]] = {}
     for one in questions:
         groups.setdefault((one.column, one.yes, one.question if one.threshold is None else ""), []).append(one)
-    found = []
+    result = []
     for group in groups.values():
         thresholds = [one.threshold for one in group if one.threshold is not None]
         first, times = group[0], sum(one.times for one in group)
@@ -243,8 +243,8 @@ def gather(questions: Sequence[Asked]) -> list[Gathered]:
                 f"{question[: question.rindex(' <= ')]} <= {least}{'' if least == largest else f' ... {largest}'}"
             )
         effect = math.fsum(one.effect for one in group)
-        found.append(Gathered(f"{question}? {first.said}{_often(times)}", effect))
-    return sorted(found, key=lambda one: -abs(one.effect))
+        result.append(Gathered(f"{question}? {first.said}{_often(times)}", effect))
+    return sorted(result, key=lambda one: -abs(one.effect))
 
 
 def _often(times: int) -> str:
@@ -253,11 +253,11 @@ def _often(times: int) -> str:
 
 def added_up(parts: Sequence[Contribution] | Sequence[Gathered], n: int, what: str) -> list[tuple[str, float]]:
     """Texts and effects of the first parts, and the others in one, which is called so many `what`."""
-    found = [(part.text, part.effect) for part in parts[:n]]
+    result = [(part.text, part.effect) for part in parts[:n]]
     n_left = len(parts) - n
     if n_left > 0:
-        found.append((f"{n_left} {what}{'' if n_left == 1 else 's'}", math.fsum(part.effect for part in parts[n:])))
-    return found
+        result.append((f"{n_left} {what}{'' if n_left == 1 else 's'}", math.fsum(part.effect for part in parts[n:])))
+    return result
 
 
 def _aligned(lines: list[str]) -> list[str]:

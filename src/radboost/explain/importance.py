@@ -1,4 +1,4 @@
-"""What columns are worth: to the trees of a model, and to its score on given rows."""
+"""Importances of columns: for the trees of a model, and for its score on given rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils import Bunch, check_random_state
 
 from radboost._tables import is_arrow, known_form
 from radboost._typing import FloatArray
-from radboost.families.sourced import SourcedHypothesis
+from radboost.families.kinds import kind_of
 from radboost.trees import Tree
 
 Places = npt.NDArray[np.int64]
@@ -22,9 +22,9 @@ def trees_of(ensemble: Any) -> Iterator[tuple[float, Tree]]:
     """The trees of an ensemble with their weights, 1 where it has none; other hypotheses are left out."""
     weights = getattr(ensemble, "weights", np.ones(len(ensemble.hypotheses)))
     for weight, hypothesis in zip(weights.tolist(), ensemble.hypotheses, strict=True):
-        base = hypothesis.base if isinstance(hypothesis, SourcedHypothesis) else hypothesis
-        if isinstance(base, Tree):
-            yield weight, base
+        tree = kind_of(hypothesis).tree(hypothesis)
+        if tree is not None:
+            yield weight, tree
 
 
 def cover_importances(ensemble: Any) -> FloatArray:
@@ -70,8 +70,8 @@ def permutation_importance(
     for column in used:
         for repeat, order in enumerate(orders):
             with table.column(column, order) as shuffled:
-                found = _scored(scorer, model, shuffled, y, sample_weight)
-            for name, score in found.items():
+                result = _scored(scorer, model, shuffled, y, sample_weight)
+            for name, score in result.items():
                 drops[name][column, repeat] = whole[name] - score
     bunches = {name: _bunch(importances) for name, importances in drops.items()}
     return bunches[""] if list(bunches) == [""] else bunches
@@ -84,8 +84,8 @@ def _bunch(importances: FloatArray) -> Any:
 
 def _scored(scorer: Any, model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, float]:
     """By the names of the scores; one alone has none."""
-    found = scorer(model, X, y) if sample_weight is None else scorer(model, X, y, sample_weight=sample_weight)
-    return found if isinstance(found, dict) else {"": float(found)}
+    result = scorer(model, X, y) if sample_weight is None else scorer(model, X, y, sample_weight=sample_weight)
+    return result if isinstance(result, dict) else {"": float(result)}
 
 
 def _orders(n_rows: int, n_repeats: int, random_state: Any) -> list[Places]:

@@ -29,11 +29,11 @@ class GivenRow:
         return int(self.table.shape[1])
 
     def value(self, column: int) -> Any:
-        """As a value of Python's own."""
+        """Value of a column, as a type of Python's own."""
         if sparse.issparse(self.table):
             return float(self.table[:, [column]].toarray()[0, 0])
-        found = column_values(self.table, column)[0]
-        return found.item() if isinstance(found, np.generic) else found
+        result = column_values(self.table, column)[0]
+        return result.item() if isinstance(result, np.generic) else result
 
 
 def read_one_row(x: Any, names: Any) -> GivenRow:
@@ -89,7 +89,7 @@ def _objects(values: list[Any]) -> npt.NDArray[Any]:
 
 
 def remark_on(row: GivenRow, column: int, matrix: FloatArray, categories: Mapping[int, tuple[Category, ...]]) -> str:
-    """Whether a value is missing, or a category that the model does not know."""
+    """Remark on a value that is missing, or a category that the model does not know; empty otherwise."""
     if not np.isnan(matrix[column]):
         return ""
     return UNSEEN if column in categories and not is_missing(row.value(column)) else MISSING

@@ -10,9 +10,8 @@ import numpy as np
 
 from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.families.kinds import kind_of
-from radboost.families.sourced import SourcedHypothesis
 from radboost.trees import Tree
-from radboost.trees.describe import TreeNames, outline
+from radboost.trees.describe import TreeNames
 
 ALL = 2**31  # categories and classes: none of them is left out
 
@@ -24,9 +23,9 @@ def boosted_text(ensemble: Ensemble, max_trees: int | None) -> str:
     names = replace(ensemble.names, listed=ALL)
     order = np.argsort(-np.abs(ensemble.weights), kind="stable")[:max_trees]
     parts = [_boosted_head(ensemble, names)]
-    for place in order.tolist():
-        hypothesis, weight = ensemble.hypotheses[place], float(ensemble.weights[place])
-        parts.append(f"{weight:+.4g} times hypothesis {place}{hypothesis_text(hypothesis, names)}")
+    for index in order.tolist():
+        hypothesis, weight = ensemble.hypotheses[index], float(ensemble.weights[index])
+        parts.append(f"{weight:+.4g} times hypothesis {index}{kind_of(hypothesis).text(hypothesis, names)}")
     return _joined(parts, len(ensemble) - len(order), "hypotheses with smaller weights")
 
 
@@ -39,9 +38,9 @@ def layered_text(program: Any, classes: Sequence[Any], max_trees: int | None) ->
     )
     shown = program.hypotheses[:max_trees]
     parts = [
-        f"Node {place}: right with probability {plus:.4g} where its tree says +1 and {minus:.4g} where it says -1"
-        f"{hypothesis_text(one, names)}"
-        for place, (one, plus, minus) in enumerate(
+        f"Node {index}: right with probability {plus:.4g} where its tree says +1 and {minus:.4g} where it says -1"
+        f"{kind_of(one).text(one, names)}"
+        for index, (one, plus, minus) in enumerate(
             zip(shown, program.right_on_plus, program.right_on_minus, strict=False)
         )
     ]
@@ -59,27 +58,13 @@ def sparse_text(ensemble: SparseEnsemble, max_trees: int | None) -> str:
         shown = order[:max_trees]
         of = "f(x)" if ensemble.n_outputs == 1 else f"f(x, {_output_name(ensemble, output)})"
         lines.append(f"{of} = {ensemble.intercept[output]:.4g}")
-        lines += [
-            f"  {weights[place]:+.4g} times {_term_text(ensemble.hypotheses[place], names)}" for place in shown.tolist()
-        ]
+        for index in shown.tolist():
+            hypothesis = ensemble.hypotheses[index]
+            term = kind_of(hypothesis).text_of_term(hypothesis, names)
+            lines.append(f"  {weights[index]:+.4g} times {term}")
         if len(order) > len(shown):
             lines.append(f"  and {len(order) - len(shown)} terms with smaller weights")
     return "\n".join(lines)
-
-
-def hypothesis_text(hypothesis: Any, names: TreeNames) -> str:
-    """What stands behind the name of a hypothesis: a tree on lines of its own, anything else on the same line."""
-    if isinstance(hypothesis, SourcedHypothesis):
-        return f" times Q({hypothesis.source} | x){hypothesis_text(hypothesis.base, names)}"
-    if isinstance(hypothesis, Tree):
-        return ":\n" + _indented(outline(hypothesis, names))
-    return f": {kind_of(hypothesis).describe(hypothesis, names.features, names.categories)}"
-
-
-def _term_text(hypothesis: Any, names: TreeNames) -> str:
-    if isinstance(hypothesis, Tree):
-        return "the tree\n" + _indented(outline(hypothesis, names), "    ")
-    return kind_of(hypothesis).describe(hypothesis, names.features, names.categories)
 
 
 def _boosted_head(ensemble: Ensemble, names: TreeNames) -> str:
@@ -100,10 +85,6 @@ def _boosted_head(ensemble: Ensemble, names: TreeNames) -> str:
 
 def _output_name(ensemble: SparseEnsemble, output: int) -> str:
     return str(output) if ensemble.output_names is None else str(ensemble.output_names[output])
-
-
-def _indented(text: str, by: str = "  ") -> str:
-    return "\n".join(by + line for line in text.split("\n"))
 
 
 def _joined(parts: Sequence[str], n_left: int, what: str) -> str:

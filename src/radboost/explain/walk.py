@@ -15,18 +15,18 @@ from radboost.trees.describe import TreeNames, plain_question
 
 
 def leaf_values(tree: Tree, direction: FloatArray) -> FloatArray:
-    """What each leaf adds to the score in a direction: a weight for each output. Zeros at the other nodes."""
+    """Contribution of each leaf to the score in a direction, a weight for each output. Zeros at the other nodes."""
     leaves = tree.feature < 0
     answers = tree.value
     if tree.vectors is not None:
-        places = np.where(leaves, answers, 0).astype(np.intp)
-        found = tree.vectors[places] @ direction
+        indices = np.where(leaves, answers, 0).astype(np.intp)
+        result = tree.vectors[indices] @ direction
     elif tree.n_outputs == 1:
-        found = answers * direction[0]
+        result = answers * direction[0]
     else:
         votes = np.where(leaves, answers, -1).astype(np.intp)
-        found = np.where(votes >= 0, direction[votes], 0.0)
-    return np.asarray(np.where(leaves, found, 0.0), dtype=np.float64)
+        result = np.where(votes >= 0, direction[votes], 0.0)
+    return np.asarray(np.where(leaves, result, 0.0), dtype=np.float64)
 
 
 def expected_values(tree: Tree, values: FloatArray) -> FloatArray:
@@ -76,7 +76,7 @@ def asked(
             effects.setdefault(key, []).append(float(expected[child] - expected[node]))
             if key not in questions:
                 questions[key] = plain_question(tree, node, names)
-    found = [
+    result = [
         Asked(
             question=questions[key],
             yes=key[2],
@@ -88,7 +88,7 @@ def asked(
         )
         for key, moves in effects.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-abs(one.effect), one.question, one.yes)))
+    return tuple(sorted(result, key=lambda one: (-abs(one.effect), one.question, one.yes)))
 
 
 def company(

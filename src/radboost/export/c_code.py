@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost.export.c_rules import (
+from radboost.export.c_links import (
     CALL_VOTES,
     CHEAPEST,
     EXP,
@@ -26,21 +26,21 @@ from radboost.export.c_rules import (
     TASKS,
     VOTES,
     check_stack,
-    rule_functions,
+    link_functions,
 )
 from radboost.export.parts import (
     Exported,
     ExportedAnswer,
     ExportError,
-    Rule,
     ScoreSum,
     categories_left,
     feature_name,
     leaf_numbers,
+    link_of,
     plain_labels,
-    rule_of,
     used_features,
 )
+from radboost.losses.link import Link
 
 LONGEST_NAME = 40
 LONGEST_TEXT = 200  # of a name in a comment
@@ -105,15 +105,15 @@ def c_code(model: Exported, name: str, probabilities: bool) -> str:
     """The text of the file; `name` begins the names of its functions."""
     check_name(name)
     scores, answer = model.scores, model.answer
-    rule = rule_of(answer) if answer.labels is not None and probabilities else None
-    if rule is not None:
-        check_stack(rule, answer)
+    link = link_of(answer) if answer.labels is not None and probabilities else None
+    if link is not None:
+        check_stack(link, answer)
     parts = [GUARD, _constants(scores, answer), _prototypes(answer, scores.n_outputs, probabilities)]
     if scores.trees:
         parts += [*_tree_tables(scores), WALK.replace("CATEGORY", CATEGORY if _asks_categories(scores) else "")]
     if scores.products:
         parts += _product_tables(scores)
-    parts += [_scores_function(scores), _answers(answer, scores.n_outputs, rule, probabilities)]
+    parts += [_scores_function(scores), _answers(answer, scores.n_outputs, link, probabilities)]
     sizes = {"N_TREES": len(scores.trees), "N_PRODUCTS": len(scores.products), "N": scores.n_outputs}
     sizes["K"] = answer.n_classes
     text = "".join(parts)
@@ -269,21 +269,21 @@ def _scores_function(scores: ScoreSum) -> str:
     return head + "".join([*variables, *body]) + "}\n"
 
 
-def _answers(answer: ExportedAnswer, n_outputs: int, rule: Rule | None, probabilities: bool) -> str:
+def _answers(answer: ExportedAnswer, n_outputs: int, link: Link | None, probabilities: bool) -> str:
     if answer.tasks is not None:
         return TASKS + (EXP + LOGISTIC + TASK_PROBABILITIES if probabilities else "")
     if answer.labels is None:
         number, exponential = (NUMBER, EXPONENTIAL) if n_outputs == 1 else (NUMBERS, EXPONENTIALS)
         return EXP + exponential if answer.exponential else number
     parts = []
-    if rule is not None or answer.costs is not None:
-        parts.append(rule_functions(rule_of(answer)))
+    if link is not None or answer.costs is not None:
+        parts.append(link_functions(link_of(answer)))
     if answer.costs is not None:
         rows = ["{" + ", ".join(map(_number, line)) + "}" for line in answer.costs.tolist()]
         parts.append(CHEAPEST.replace("COSTS", "{\n" + _wrapped(rows) + "    }"))
     else:
         parts.append(SIGN if answer.n_classes == 2 else LARGEST_SCORE)
-    if rule is not None:
+    if link is not None:
         parts.append(_probabilities(answer))
     return "".join(parts)
 

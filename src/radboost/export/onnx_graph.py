@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.export.onnx_links import add_link, add_logistic, times_votes
 from radboost.export.onnx_nodes import Graph, need_onnx
-from radboost.export.onnx_rules import add_logistic, add_rule, times_votes
 from radboost.export.onnx_trees import category_questions, tree_attributes
-from radboost.export.parts import (
-    Exported,
-    ExportedAnswer,
-    ExportError,
-    ScoreSum,
-    WeightedProduct,
-    plain_labels,
-    rule_of,
-)
+from radboost.export.parts import Exported, ExportedAnswer, ExportError, ScoreSum, link_of, plain_labels
+from radboost.families.exported import WeightedProduct
 
 if TYPE_CHECKING:
     import onnx
@@ -34,7 +27,7 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
     onnx = need_onnx()
     # onnxruntime before 1.30 adds up trees of a single leaf wrongly, unless they come first.
     scores, answer = model.scores.without_constants(), model.answer
-    rule = rule_of(answer) if answer.labels is not None and probabilities else None
+    link = link_of(answer) if answer.labels is not None and probabilities else None
     graph = Graph()
     table = _add_scores(graph, scores)
     one = scores.n_outputs == 1 and answer.tasks is None
@@ -43,20 +36,20 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
         _add_tasks(graph, table, answer.tasks, probabilities)
     elif answer.labels is None:
         clipped = graph.add("Clip", flat, graph.real(-708.0), graph.real(709.0)) if answer.exponential else flat
-        found = graph.add("Exp", clipped) if answer.exponential else flat
-        graph.output("prediction", found, "double", 1 if one else 2, scores.n_outputs)
+        result = graph.add("Exp", clipped) if answer.exponential else flat
+        graph.output("prediction", result, "double", 1 if one else 2, scores.n_outputs)
     else:
         kind = _add_label(graph, table, answer)
         graph.output("label", graph.last, kind, 1)
-        if rule is not None:
+        if link is not None:
             shrunk = graph.add("Div", table, graph.real(answer.temperature))
-            found = add_rule(graph, rule, shrunk, answer.n_classes)
+            result = add_link(graph, link, shrunk, answer.n_classes)
             if answer.power:
-                found = times_votes(graph, found, table, answer.power, answer.ground)
+                result = times_votes(graph, result, table, answer.power, answer.ground)
             if answer.doubt:
-                found = graph.add("Mul", found, graph.real(1.0 - answer.doubt))
-                found = graph.add("Add", found, graph.real(answer.doubt / answer.n_classes))
-            graph.output("probabilities", found, "double", 2, answer.n_classes)
+                result = graph.add("Mul", result, graph.real(1.0 - answer.doubt))
+                result = graph.add("Add", result, graph.real(answer.doubt / answer.n_classes))
+            graph.output("probabilities", result, "double", 2, answer.n_classes)
     graph.output("scores", flat, "double", 1 if one else 2, scores.n_outputs)
     opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
     proto = onnx.helper.make_model(
@@ -101,8 +94,8 @@ def _add_scores(graph: Graph, scores: ScoreSum) -> str:
 def _add_products(graph: Graph, products: list[WeightedProduct]) -> str:
     """Products of as many columns each, times their weights."""
     values = ""
-    for place in range(len(products[0].features)):
-        columns = graph.whole([product.features[place] for product in products])
+    for index in range(len(products[0].features)):
+        columns = graph.whole([product.features[index] for product in products])
         factor = graph.add("Gather", INPUT, columns, axis=1)
         values = graph.add("Mul", values, factor) if values else factor
     return graph.add("MatMul", values, graph.reals(np.array([product.weights for product in products])))
@@ -117,8 +110,8 @@ def _with_answers(graph: Graph, tables: Mapping[int, FloatArray]) -> str:
         known = graph.add(
             "And", graph.add("GreaterOrEqual", codes, graph.real(0.0)), graph.add("Less", codes, n_categories)
         )
-        places = graph.add("Cast", graph.add("Where", known, codes, n_categories), to=graph.type_number("int64"))
-        parts.append(graph.add("Gather", graph.reals(table), places, axis=0))
+        indices = graph.add("Cast", graph.add("Where", known, codes, n_categories), to=graph.type_number("int64"))
+        parts.append(graph.add("Gather", graph.reals(table), indices, axis=0))
     return graph.add("Concat", *parts, axis=1)
 
 
@@ -131,8 +124,8 @@ def _add_tasks(graph: Graph, scores: str, tasks: tuple[tuple[Any, ...], ...], pr
         )
     labels, kind = _label_table(tasks[0])
     above = graph.add("Greater", scores, graph.real(0.0))
-    place = graph.add("Cast", above, to=graph.type_number("int64"))
-    graph.output("label", graph.add("Gather", graph.constant(labels), place, axis=0), kind, 2, len(tasks))
+    index = graph.add("Cast", above, to=graph.type_number("int64"))
+    graph.output("label", graph.add("Gather", graph.constant(labels), index, axis=0), kind, 2, len(tasks))
     if probabilities:
         graph.output("probabilities", add_logistic(graph, scores), "double", 2, len(tasks))
 
@@ -141,15 +134,15 @@ def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:
     """Adds the label of each row, and returns the type of the labels."""
     labels, kind = _label_table(answer.labels or ())
     if answer.costs is not None:
-        chances = add_rule(graph, rule_of(answer), scores, answer.n_classes)
+        chances = add_link(graph, link_of(answer), scores, answer.n_classes)
         costs = graph.add("MatMul", chances, graph.reals(answer.costs))
-        place = graph.add("ArgMin", costs, axis=1, keepdims=0)
+        index = graph.add("ArgMin", costs, axis=1, keepdims=0)
     elif answer.n_classes == 2:
         above = graph.add("Greater", graph.add("Reshape", scores, graph.whole([-1])), graph.real(0.0))
-        place = graph.add("Cast", above, to=graph.type_number("int64"))
+        index = graph.add("Cast", above, to=graph.type_number("int64"))
     else:
-        place = graph.add("ArgMax", scores, axis=1, keepdims=0)
-    graph.add("Gather", graph.constant(labels), place, axis=0)
+        index = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    graph.add("Gather", graph.constant(labels), index, axis=0)
     return kind
 
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.export.onnx_nodes import need_onnx
-from radboost.export.parts import ScoreSum, WeightedTree, leaf_numbers
+from radboost.export.parts import ScoreSum, leaf_numbers
+from radboost.families.exported import WeightedTree
 from radboost.trees.tree import Tree
 
 AT_MOST = 0  # the mode of a node: BRANCH_LEQ
@@ -29,30 +30,30 @@ class CategoryQuestions:
 
     def column(self, tree: Tree, node: int) -> int | None:
         """The column that answers the question of a node; None if it asks for a number."""
-        place = int(np.searchsorted(tree.category_nodes, node))
-        if place == len(tree.category_nodes) or tree.category_nodes[place] != node:
+        index = int(np.searchsorted(tree.category_nodes, node))
+        if index == len(tree.category_nodes) or tree.category_nodes[index] != node:
             return None
-        return self.columns[_question(tree, place)]
+        return self.columns[_question(tree, index)]
 
 
 def category_questions(scores: ScoreSum) -> CategoryQuestions:
-    """All questions about categories, feature by feature."""
-    found = {_question(one.tree, place) for one in scores.trees for place in range(len(one.tree.category_nodes))}
+    """Attributes of all questions about categories, feature by feature."""
+    result = {_question(one.tree, index) for one in scores.trees for index in range(len(one.tree.category_nodes))}
     columns: dict[tuple[int, bool, bytes], int] = {}
     tables: dict[int, FloatArray] = {}
-    for feature in sorted({question[0] for question in found}):
-        own = sorted(question for question in found if question[0] == feature)
+    for feature in sorted({question[0] for question in result}):
+        own = sorted(question for question in result if question[0] == feature)
         bits = np.array([np.unpackbits(np.frombuffer(words, np.uint8), bitorder="little") for _, _, words in own])
         missing_left = np.array([[left] for _, left, _ in own])
         goes_left = np.hstack([bits[:, : len(scores.categories[feature])], missing_left])
         tables[feature] = np.ascontiguousarray(1.0 - goes_left.T)
-        columns |= {question: scores.n_features + len(columns) + place for place, question in enumerate(own)}
+        columns |= {question: scores.n_features + len(columns) + index for index, question in enumerate(own)}
     return CategoryQuestions(columns, tables)
 
 
-def _question(tree: Tree, place: int) -> tuple[int, bool, bytes]:
-    node = int(tree.category_nodes[place])
-    return int(tree.feature[node]), bool(tree.missing_left[node]), tree.category_sets[place].astype("<u8").tobytes()
+def _question(tree: Tree, index: int) -> tuple[int, bool, bytes]:
+    node = int(tree.category_nodes[index])
+    return int(tree.feature[node]), bool(tree.missing_left[node]), tree.category_sets[index].astype("<u8").tobytes()
 
 
 def tree_attributes(scores: ScoreSum, questions: CategoryQuestions) -> dict[str, Any]:
@@ -90,7 +91,7 @@ class _Builder:
         self.features: list[npt.NDArray[Any]] = []
         self.splits: list[npt.NDArray[Any]] = []
         self.missing: list[npt.NDArray[Any]] = []
-        # For the branches that are true and those that are not: the place of a node or a leaf, and whether it is one.
+        # For the branches that are true and those that are not: the index of a node or a leaf, and whether it is one.
         self.places: tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]] = ([], [])
         self.are_leaves: tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]] = ([], [])
         self.weights: list[npt.NDArray[Any]] = []
@@ -104,10 +105,10 @@ class _Builder:
         leaf = leaf_numbers(tree)
         amounts, targets = amounts[leaf[leaves]], targets[leaf[leaves]]
         splits, features = tree.threshold[inner].copy(), tree.feature[inner].astype(np.int64)
-        for place, node in enumerate(inner.tolist()):
+        for index, node in enumerate(inner.tolist()):
             column = self.questions.column(tree, node)
             if column is not None:
-                splits[place], features[place] = 0.5, column
+                splits[index], features[index] = 0.5, column
         children, missing = (tree.left[inner], tree.left[inner] + 1), tree.missing_left[inner]
         if not len(inner):  # a leaf alone: a node whose branches both lead to it
             splits, missing, features = np.zeros(1), np.zeros(1, np.uint8), np.zeros(1, np.int64)

@@ -1,53 +1,27 @@
-"""What all exported forms are made of: a sum of weighted trees and columns, and what is answered to its scores."""
+"""Neutral form behind all exported forms: a sum of weighted trees and columns, and outputs made of its scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import Category, FloatArray
 from radboost.ensemble import Ensemble, SparseEnsemble
-from radboost.families.columns import Column, Product
-from radboost.families.thresholds import Stump
+from radboost.families.exported import WeightedProduct, WeightedTree
+from radboost.families.kinds import kind_of
+from radboost.losses.link import Link
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
+T = TypeVar("T")
 INSTEAD = "model.save(path) and model.to_dict() keep it whole."
 
 
 class ExportError(ValueError):
     """The model has something that the exported form cannot say; the message names it."""
-
-
-@dataclass(frozen=True)
-class WeightedTree:
-    """A tree and what its leaves, in the order of its nodes, add to the scores.
-
-    Where `targets` is None a leaf adds a line of `amounts` to all scores, otherwise the one number there to one score.
-    """
-
-    tree: Tree
-    amounts: FloatArray
-    targets: npt.NDArray[np.intp] | None = None
-
-    def lines(self, n_outputs: int) -> FloatArray:
-        """A number for each leaf and score."""
-        if self.targets is None:
-            return self.amounts
-        lines = np.zeros((len(self.amounts), n_outputs))
-        lines[np.arange(len(lines)), self.targets] = self.amounts[:, 0]
-        return lines
-
-
-@dataclass(frozen=True)
-class WeightedProduct:
-    """A column of X, or a product of several, and a weight for each score."""
-
-    features: tuple[int, ...]
-    weights: FloatArray
 
 
 @dataclass(frozen=True)
@@ -65,11 +39,11 @@ class ScoreSum:
 
     @property
     def votes(self) -> bool:
-        """Whether every leaf of every tree adds to one of several scores."""
+        """True if every leaf of every tree adds to one of several scores."""
         return bool(self.trees) and all(tree.targets is not None for tree in self.trees)
 
     def without_constants(self) -> ScoreSum:
-        """The same with trees of a single leaf in the start, which changes the last bits of sums."""
+        """Sum with trees of a single leaf moved into the start, which changes the last bits."""
         constants = [one.lines(self.n_outputs)[0] for one in self.trees if one.tree.n_nodes == 1]
         kept = tuple(one for one in self.trees if one.tree.n_nodes > 1)
         return replace(self, start=np.sum([self.start, *constants], axis=0), trees=kept) if constants else self
@@ -83,31 +57,15 @@ class ScoreSum:
 
 
 @dataclass(frozen=True)
-class Rule:
-    """How scores become probabilities, before calibration; the names are those of docs/exporting.md.
-
-    - "logistic": two classes, the second has 1 / (1 + exp(-scale f)).
-    - "offset_logistic": two classes, g(1 + f) / (g(1 - f) + g(1 + f)) with g the logistic function.
-    - "softmax": proportional to exp(scale f_c).
-    - "logistic_shares": proportional to 1 / (1 + exp(-scale f_c)).
-    - "compsum": proportional to A_c (A_c + e (Z - A_c)) with A = exp(f), Z the sum of A.
-    - "balance": p_c sum_y g(1 - f_c + f_y) = sum_y p_y g(1 - f_y + f_c) for every c.
-    """
-
-    name: str
-    scale: float = 1.0
-
-
-@dataclass(frozen=True)
 class ExportedAnswer:
-    """What is made of scores: of classes a label and probabilities, of a regression a number.
+    """Outputs made of scores: of classes a label and probabilities, of a regression a number.
 
     Of several tasks there is a label for each, the second where its score is positive, and the probability of that one,
     the logistic function of the score.
     """
 
     labels: tuple[Any, ...] | None = None  # of classes
-    rule: Rule | str | None = None  # of classes; a text says why there is none
+    link: Link | str | None = None  # of classes; a text says why there is none
     temperature: float = 1.0
     doubt: float = 0.0
     power: float = 0.0  # of ground + score - lowest score, a factor of the probabilities
@@ -134,23 +92,34 @@ class Exported:
     answer: ExportedAnswer
 
 
-def rule_of(answer: ExportedAnswer) -> Rule:
-    """The rule of a classifier, or why it has none."""
-    if isinstance(answer.rule, Rule):
-        return answer.rule
+def link_of(answer: ExportedAnswer) -> Link:
+    """The link of a classifier, or why it has none."""
+    if not isinstance(answer.link, Link):
+        refuse_probabilities(str(answer.link))
+    return answer.link
+
+
+def refuse_probabilities(why: str) -> NoReturn:
     raise ExportError(
-        f"The probabilities of this model cannot be exported: {answer.rule}. probabilities=False exports scores and "
-        "labels."
+        f"The probabilities of this model cannot be exported: {why}. probabilities=False exports scores and labels."
     )
+
+
+def formula_of(link: Link, formulas: Mapping[str, T]) -> T:
+    """The formula of a link in an exported form, from those that it has."""
+    if link.name not in formulas:
+        refuse_probabilities(f"this form has no formula for the link {link.name!r}")
+    return formulas[link.name]
 
 
 def sum_of_trees(ensemble: Ensemble, *, taken_off: float = 0.0) -> ScoreSum:
     """A boosted ensemble, if all of its hypotheses are trees."""
     trees = []
     for hypothesis, weight in zip(ensemble.hypotheses, ensemble.weights, strict=True):
-        if not isinstance(hypothesis, Tree):
+        tree = kind_of(hypothesis).boosted_part(hypothesis, float(weight))
+        if tree is None:
             refuse(hypothesis)
-        trees.append(_weighted_tree(hypothesis, float(weight), ensemble.n_outputs))
+        trees.append(tree)
     return ScoreSum(
         ensemble.n_features,
         ensemble.n_outputs,
@@ -166,17 +135,13 @@ def sum_of_features(ensemble: SparseEnsemble, n_features: int) -> ScoreSum:
     """A sparse ensemble, if its hypotheses are columns, products of columns, stumps and trees."""
     trees, products = [], []
     for hypothesis, line in zip(ensemble.hypotheses, ensemble.weights, strict=True):
-        if isinstance(hypothesis, Column):
-            products.append(WeightedProduct((hypothesis.feature,), line))
-        elif isinstance(hypothesis, Product):
-            products.append(WeightedProduct(hypothesis.features, line))
-        elif isinstance(hypothesis, Stump):
-            trees.append(WeightedTree(_tree_of_stump(hypothesis, n_features), np.multiply.outer([-1.0, 1.0], line)))
-        elif isinstance(hypothesis, Tree):
-            values = hypothesis.value[hypothesis.feature < 0]
-            trees.append(WeightedTree(hypothesis, np.multiply.outer(values, line)))
-        else:
+        part = kind_of(hypothesis).sparse_part(hypothesis, line, n_features)
+        if part is None:
             refuse(hypothesis)
+        if isinstance(part, WeightedTree):
+            trees.append(part)
+        else:
+            products.append(part)
     names = None if ensemble.feature_names is None else tuple(map(str, ensemble.feature_names))
     return ScoreSum(
         n_features, ensemble.n_outputs, ensemble.intercept, tuple(trees), tuple(products), feature_names=names
@@ -195,12 +160,12 @@ def refuse_model(name: str, what: str) -> NoReturn:
 
 
 def categories_left(tree: Tree) -> dict[int, list[int]]:
-    """For each node that asks for a category, the codes that go left."""
+    """Codes that go left, by the node that asks for a category."""
     return {int(node): tree.categories_left(int(node)) or [] for node in tree.category_nodes}
 
 
 def leaf_numbers(tree: Tree) -> npt.NDArray[np.intp]:
-    """For each leaf its number, counted in the order of the nodes; -1 at other nodes."""
+    """Index of each leaf among the leaves, in the order of the nodes; -1 at other nodes."""
     leaves = tree.feature < 0
     return np.where(leaves, np.cumsum(leaves) - 1, -1)
 
@@ -218,21 +183,3 @@ def feature_name(scores: ScoreSum, feature: int) -> str | None:
 def plain_labels(labels: Sequence[Any]) -> list[Any]:
     """Labels as values of Python's own."""
     return [label.item() if isinstance(label, np.generic) else label for label in labels]
-
-
-def _weighted_tree(tree: Tree, weight: float, n_outputs: int) -> WeightedTree:
-    values = tree.value[tree.feature < 0]
-    if n_outputs == 1:
-        return WeightedTree(tree, (weight * values)[:, None])
-    if tree.vectors is not None:
-        return WeightedTree(tree, weight * tree.vectors[values.astype(np.intp)])
-    votes = values.astype(np.intp)
-    # A leaf that abstains adds nothing to the first score.
-    return WeightedTree(tree, np.where(votes < 0, 0.0, weight)[:, None], np.maximum(votes, 0))
-
-
-def _tree_of_stump(stump: Stump, n_features: int) -> Tree:
-    """-1 on the left, +1 on the right; rows of sparse models have no missing values."""
-    nodes = {"feature": [stump.feature, -1, -1], "threshold": [stump.threshold, 0.0, 0.0], "left": [1, -1, -1]}
-    arrays = [np.array(nodes.get(name, [0, 0, 0]), dtype) for name, dtype in NODE_ARRAYS.items()]
-    return Tree(arrays, n_features, 1)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from radboost.export.parts import Exported, ExportError, WeightedTree, categories_left, leaf_numbers
+from radboost.export.parts import Exported, ExportError, categories_left, leaf_numbers
+from radboost.families.exported import WeightedTree
 
 if TYPE_CHECKING:
     import treelite
@@ -60,8 +61,8 @@ def _only_target(one: WeightedTree) -> int:
     """The score that all leaves of a tree add to, -1 if there are several; leaves that add nothing do not count."""
     if one.targets is None:
         return -1
-    found = np.unique(one.targets[one.amounts[:, 0] != 0.0])
-    return int(found[0]) if len(found) == 1 else -1
+    result = np.unique(one.targets[one.amounts[:, 0] != 0.0])
+    return int(result[0]) if len(result) == 1 else -1
 
 
 def _add_tree(builder: Any, one: WeightedTree, lines: Any) -> None:

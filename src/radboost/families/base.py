@@ -1,4 +1,4 @@
-"""What boosting asks of a family of hypotheses."""
+"""Families of hypotheses as boosting sees them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Hypothesis(Protocol):
     """A function of a row: to [-1, 1] with two classes, to a number in [0, 1] for each class with more, and in sparse
     models to any number.
 
-    One of your own is a subclass with the method `values`, or any object with the methods that are asked for: boosting
-    asks for `values`, `key` and the three sizes, induction for `values`, `describe` and a hash. What else is done with
-    hypotheses depends on their class (`radboost.families.kinds`).
+    One of your own is a subclass with the method `values`, or any object with the methods that are needed. Boosting
+    needs `values`, `key` and the three sizes, induction `values`, `describe` and a hash. Everything else depends on the
+    class of the hypothesis (`radboost.families.kinds`).
     """
 
     @property
@@ -81,13 +81,13 @@ class Problem:
 
     @property
     def n_questions(self) -> float:
-        """The same with rich columns counted as often as they can be asked, for families fixed before growth."""
+        """Number of columns with rich ones counted as often as they can be asked, for families fixed before growth."""
         data = self.data
         return complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
 
     @cached_property
     def question_bits(self) -> npt.NDArray[np.int64]:
-        """For each column, what a question about it costs beyond one threshold."""
+        """Bits that a question about each column costs beyond one threshold; shape (n_columns,)."""
         data = self.data
         return complexity.question_bits(data.n_bins(), data.is_categorical() > 0)
 
@@ -176,6 +176,7 @@ class Family(ABC):
 
     accepts_missing: ClassVar[bool] = True  # rows with NaN
     of_trees: ClassVar[bool] = False  # grown as `Problem.settings` say, constraints on columns among them
+    one_set: ClassVar[bool] = False  # all hypotheses are from one set of functions, fixed before the rows were seen
 
     def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
         super().__init_subclass__(**others)

@@ -21,7 +21,7 @@ MULTIPLIER = 0x9E3779B97F4A7C15
 
 
 def draw(seed: int, round_index: int, n: int, size: int | None) -> list[int]:
-    """So many of the places 0, 1, ..., n - 1, ascending, or all; the same on any machine."""
+    """Random subset of 0, ..., n - 1 of this size, ascending; None for all. The same on any machine."""
     if size is None or size >= n:
         return list(range(n))
     keys = mixed(mixed(np.array([seed % 2**64], dtype=np.uint64), round_index), 1) ^ np.arange(n, dtype=np.uint64)

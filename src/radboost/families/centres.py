@@ -41,14 +41,14 @@ class Centre(KernelHypothesis):
 
 class CentreKind(Kind[Centre], of=Centre, code=2):
     def values(self, hypotheses: Sequence[Centre], X: Any) -> FloatArray:
-        """Of all centres with the same gamma at once."""
+        """Values for all centres with the same gamma at once."""
         rows = dense(X)
         values = np.empty((len(hypotheses), len(rows)))
         gammas = np.array([centre.gamma for centre in hypotheses])
         for gamma in np.unique(gammas):
-            places = np.flatnonzero(gammas == gamma).tolist()
-            centres = np.array([hypotheses[place].centre for place in places])
-            values[places] = evaluate_kernel("rbf", float(gamma), centres, rows, 1)
+            indices = np.flatnonzero(gammas == gamma).tolist()
+            centres = np.array([hypotheses[index].centre for index in indices])
+            values[indices] = evaluate_kernel("rbf", float(gamma), centres, rows, 1)
         return values
 
     def write(self, hypotheses: Sequence[Centre], n_features: int) -> Stored:
@@ -67,7 +67,7 @@ class CentreKind(Kind[Centre], of=Centre, code=2):
 
 
 @dataclass(frozen=True)
-class Kernel(Generator, name="kernel"):
+class KernelFeatures(Generator, name="kernel"):
     """exp(-gamma |x - c|^2) around centres c: given, or the rows that a perceptron gets wrong in one pass (section 10).
 
     With gamma = 1/2 as in the paper rows should have a size of about 1.
@@ -104,13 +104,11 @@ class Kernel(Generator, name="kernel"):
 
 
 def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, most: int) -> list[int]:
-    """The places of the rows that a kernel perceptron gets wrong when it sees each once, in a random order.
-
-    The pulls of a row are the negative slopes of the loss where all scores are `middle`. With one score the row is
-    right if the score is not zero and has the sign of the pull; with several if the first largest score is where the
-    first largest pull is, which for classes is the own one. A row that is not right becomes a centre: its pulls times
-    the kernel around it are added to the scores of all rows.
-    """
+    """Indices of the rows that a kernel perceptron gets wrong when it sees each once, in a random order."""
+    # The pulls of a row are the negative slopes of the loss where all scores are `middle`. With one score the row is
+    # right if the score is not zero and has the sign of the pull. With several it is if the first largest score is
+    # where the first largest pull is, which for classes is the own one. A row that is not right becomes a centre: its
+    # pulls times the kernel around it are added to the scores of all rows.
     from sklearn.metrics.pairwise import rbf_kernel  # loads much that other fits do without
 
     order = np.random.default_rng(training.seed).permutation(len(rows))
@@ -122,13 +120,13 @@ def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, mos
         block = order[begin : begin + PERCEPTRON_BLOCK]
         scores = rbf_kernel(rows[block], rows[kept], gamma) @ pulls[kept] if kept else np.zeros_like(pulls[block])
         among = rbf_kernel(rows[block], rows[block], gamma)
-        for i, place in enumerate(block.tolist()):
-            wanted = pulls[place]
+        for i, index in enumerate(block.tolist()):
+            wanted = pulls[index]
             right = scores[i] @ wanted > 0.0 if len(wanted) == 1 else scores[i].argmax() == wanted.argmax()
             if right:
                 continue
             scores += np.multiply.outer(among[i], wanted)
-            kept.append(place)
+            kept.append(index)
             if len(kept) == most:
                 return kept
     return kept

@@ -14,6 +14,7 @@ from scipy import sparse
 from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.families.base import Hypothesis
+from radboost.families.exported import WeightedProduct
 from radboost.families.generators import Generator, LastLook, Proposing, Training
 from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored, read_features
 from radboost.model_file.checks import read_array, require
@@ -79,8 +80,11 @@ class Product(Hypothesis):
 
 class ColumnKind(Kind[Column], of=Column, code=0):
     def add_lines(self, hypotheses: Sequence[Column], weights: FloatArray, X: Any, scores: FloatArray) -> None:
-        """All of them as one product of matrices."""
+        """Adds all columns as one product of matrices."""
         scores += np.asarray(X[:, [column.feature for column in hypotheses]] @ weights)
+
+    def sparse_part(self, hypothesis: Column, weights: FloatArray, n_features: int) -> WeightedProduct:
+        return WeightedProduct((hypothesis.feature,), weights)
 
     def write(self, hypotheses: Sequence[Column], n_features: int) -> Stored:
         return Stored(arrays={"columns": np.array([column.feature for column in hypotheses], dtype="<i4")})
@@ -93,14 +97,17 @@ class ProductKind(Kind[Product], of=Product, code=1):
     overflows = True
 
     def values(self, hypotheses: Sequence[Product], X: Any) -> FloatArray:
-        """Of sparse rows each column is made dense once for all products."""
+        """Values of products; of sparse rows each column is made dense once for all of them."""
         if not sparse.issparse(X):
             return super().values(hypotheses, X)
         features = sorted({feature for product in hypotheses for feature in product.features})
-        places = {feature: place for place, feature in enumerate(features)}
+        indices = {feature: index for index, feature in enumerate(features)}
         rows = X[:, features].toarray(order="F")
-        moved = [Product(tuple(places[feature] for feature in product.features)) for product in hypotheses]
+        moved = [Product(tuple(indices[feature] for feature in product.features)) for product in hypotheses]
         return super().values(moved, rows)
+
+    def sparse_part(self, hypothesis: Product, weights: FloatArray, n_features: int) -> WeightedProduct:
+        return WeightedProduct(hypothesis.features, weights)
 
     def write(self, hypotheses: Sequence[Product], n_features: int) -> Stored:
         factors = [feature for product in hypotheses for feature in product.features]
@@ -121,7 +128,7 @@ class ProductKind(Kind[Product], of=Product, code=1):
 
 
 @dataclass(frozen=True)
-class Given(Generator, name="given"):
+class GivenColumns(Generator, name="given"):
     """The columns themselves."""
 
     finite = True
@@ -167,7 +174,7 @@ class Products(Generator, name="products"):
         return propose
 
     def last_look(self, training: Training, residual: FloatArray) -> LastLook:
-        """All products of two columns, or those of as many columns as the limits allow."""
+        """Proposes all products of two columns, or those of as many columns as the limits allow."""
         m, d = training.X.shape
         if self.max_degree == 1:
             return LastLook("columns")

@@ -1,4 +1,4 @@
-"""Where the hypotheses of sparse models come from: each generator proposes candidates, and induction chooses."""
+"""Generators of the hypotheses of sparse models: they propose candidates, and induction chooses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GENERATORS: dict[str, type[Generator]] = {}
 
 
 class RowLoss(Protocol):
-    """What generators ask about the loss of the training rows."""
+    """Loss of the training rows as generators see it."""
 
     n_outputs: int
     n_rows: int
@@ -49,7 +49,7 @@ Proposing = Callable[[Sequence[Any], FloatArray], Sequence[Any]]
 
 @dataclass(frozen=True)
 class LastLook:
-    """What is proposed only where nothing else helps, and what the fit has looked at by then.
+    """Proposals for when nothing else helps, and a name for all that the fit has tried by then.
 
     `proposed` completes the sentence "optimal among ..."; None: all features of the family.
     """
@@ -65,11 +65,11 @@ class Generator(ABC):
     finite: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
-        """`class Stumps(Generator, name="stumps")` registers itself."""
+        """`class StumpFeatures(Generator, name="stumps")` registers itself."""
         super().__init_subclass__(**others)
         if name is not None:
             register(GENERATORS, name, cls)
-            storable_value(cls, f"features.{cls.__name__}")
+            storable_value(cls, f"features.{name.capitalize()}")
 
     def validate(self) -> None:  # noqa: B027 (most have nothing to refuse)
         """Refuses parameters that it cannot work with, before the data are seen."""

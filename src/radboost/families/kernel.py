@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost import complexity
-from radboost._typing import FloatArray, FloatMatrix
+from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_integer, check_real_or
 from radboost.engine import kernel_values
 from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
@@ -121,6 +122,19 @@ class MissingKernel:
         )
 
 
+@dataclass(frozen=True)
+class KernelSet:
+    """Functions x -> K(c, x) of one kernel."""
+
+    name: ClassVar[str] = "kernel"
+
+    kernel: str | KernelFunction
+    gamma: float
+
+    def complexity(self, sample_size: float, n_classes: int) -> float:
+        return 1.0 / math.sqrt(sample_size) if n_classes == 2 else 2.0 * math.sqrt(n_classes / sample_size)
+
+
 class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_code=0):
     def scorer(self, hypotheses: Sequence[KernelHypothesis], weights: FloatArray) -> Scorer:
         """Kernels that the native core knows are evaluated many at a time."""
@@ -138,6 +152,31 @@ class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_co
                         scores[:, index] += weights[place] * np.maximum(line, 0.0)
 
         return add
+
+    def function_set(self, hypothesis: KernelHypothesis) -> KernelSet:
+        return KernelSet(hypothesis.kernel, hypothesis.gamma)
+
+    def check_fixed(
+        self,
+        hypotheses: Sequence[KernelHypothesis],
+        families: Sequence[Any],
+        categories: Mapping[int, Sequence[Category]],
+    ) -> None:
+        for one in hypotheses:
+            if one.kernel not in KERNELS and not getattr(one.kernel, "positive_definite", False):
+                raise ValueError(
+                    "The bound needs a positive definite kernel, and whether a function of your own is one cannot be "
+                    "seen from rows. If it is, say so: your_kernel.positive_definite = True."
+                )
+        own = [family for family in families if isinstance(family, KernelFamily)]
+        stated = {(one.kernel, float(one.gamma)) for one in own if not isinstance(one.gamma, str)}
+        for one in hypotheses:
+            if one.kernel in KERNELS and one.kernel != "cosine" and (one.kernel, one.gamma) not in stated:
+                raise ValueError(
+                    f"No KernelFamily of the model states gamma={one.gamma:g} of its {one.kernel} kernel: it was "
+                    "computed from the training rows, or nobody knows, and the bound is for kernels that were fixed "
+                    "before these were seen. Give gamma as a number that does not depend on them."
+                )
 
     def write(self, hypotheses: Sequence[KernelHypothesis], n_features: int) -> Stored:
         centres = np.array([h.centre for h in hypotheses], dtype="<f8").reshape(len(hypotheses), n_features)
@@ -230,6 +269,7 @@ class KernelFamily(Family, name="kernel"):
     """
 
     accepts_missing: ClassVar[bool] = False
+    one_set: ClassVar[bool] = True
 
     kernel: str | KernelFunction = "rbf"
     gamma: str | float = "scale"

@@ -1,21 +1,23 @@
-"""What is done with all hypotheses of one class: evaluating them together, printing them, keeping them in a file.
+"""Kinds of hypotheses: how those of one class are evaluated, printed, stored, exported, explained and bounded.
 
-Each class of hypotheses has a `Kind`, which registers itself. Ensembles, model files and reports ask
-`kind_of(hypothesis)` and know no class by name.
+Each class of hypotheses has a `Kind`, which registers itself. All other parts ask `kind_of(hypothesis)` and know no
+class by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import Category, FloatArray, FloatMatrix
+from radboost.families.exported import WeightedProduct, WeightedTree
 from radboost.model_file.checks import read_array, require
 from radboost.trees.describe import TreeNames
+from radboost.trees.tree import Tree
 
 H = TypeVar("H")
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -32,9 +34,18 @@ class Stored:
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
+class FunctionSet(Protocol):
+    """A set of functions that was fixed before the rows were seen, equal to another if it is the same set."""
+
+    name: ClassVar[str]
+
+    def complexity(self, sample_size: float, n_classes: int) -> float:
+        """kappa of docs/theory.md, sections 7 and 8."""
+
+
 @dataclass(frozen=True)
 class Shape:
-    """Of the model that hypotheses are read for."""
+    """Shape of the model that hypotheses are read for."""
 
     n_features: int
     n_outputs: int = 1
@@ -100,12 +111,41 @@ class Kind(Generic[H]):
         """The hypothesis in a formula."""
         return self.describe(hypothesis, names, {})
 
+    def text(self, hypothesis: H, names: TreeNames) -> str:
+        """The end of an entry in a list of hypotheses: on the same line, or on lines of its own."""
+        return f": {self.describe(hypothesis, names.features, names.categories)}"
+
+    def text_of_term(self, hypothesis: H, names: TreeNames) -> str:
+        """The hypothesis behind its weight in a formula with a term on each line."""
+        return self.describe(hypothesis, names.features, names.categories)
+
+    def tree(self, hypothesis: H) -> Tree | None:
+        """The tree that it is, or that it is a multiple of in each row."""
+        return None
+
     def add_gains(self, hypothesis: H, weight: float, importances: FloatArray) -> None:
         """Adds what its splits gained, times its weight, to the columns that they ask about. Most have no splits."""
 
     def spread(self, hypothesis: H) -> float:
         """How far apart its answers for two classes can be."""
         return 1.0
+
+    def boosted_part(self, hypothesis: H, weight: float) -> WeightedTree | None:
+        """Its part in exported boosted models; None where no exported form has it."""
+        return None
+
+    def sparse_part(self, hypothesis: H, weights: FloatArray, n_features: int) -> WeightedTree | WeightedProduct | None:
+        """Its part in exported sparse models, whose hypotheses have a weight for each score."""
+        return None
+
+    def function_set(self, hypothesis: H) -> FunctionSet | None:
+        """Set that holds it, by which bounds price it; None for the complexity that its family gave it."""
+        return None
+
+    def check_fixed(
+        self, hypotheses: Sequence[H], families: Sequence[Any], categories: Mapping[int, Sequence[Category]]
+    ) -> None:
+        """Refuses hypotheses of a model, with its families, whose sets of functions the training rows have chosen."""
 
     def write(self, hypotheses: Sequence[H], n_features: int) -> Stored:
         own = ", ".join(sorted({type(hypothesis).__name__ for hypothesis in hypotheses}))
@@ -114,7 +154,7 @@ class Kind(Generic[H]):
         )
 
     def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[H]:
-        """So many hypotheses from a file that nobody vouches for; a ValueError says what is wrong with it."""
+        """Reads n hypotheses from a file that nobody vouches for; a ValueError says what is wrong with it."""
         raise NotImplementedError
 
 
@@ -128,18 +168,18 @@ def kind_of(hypothesis: object) -> Kind[Any]:
 
 
 def by_kind(hypotheses: Iterable[object]) -> dict[Kind[Any], list[int]]:
-    """The places of the hypotheses of each kind; kinds in the order in which they come first."""
+    """The indices of the hypotheses of each kind; kinds in the order in which they come first."""
     groups: dict[Kind[Any], list[int]] = {}
-    for place, hypothesis in enumerate(hypotheses):
-        groups.setdefault(kind_of(hypothesis), []).append(place)
+    for index, hypothesis in enumerate(hypotheses):
+        groups.setdefault(kind_of(hypothesis), []).append(index)
     return groups
 
 
 def scorers(hypotheses: Sequence[Any], weights: FloatArray) -> list[Scorer]:
-    """What adds the weighted values of all, kind by kind."""
+    """Functions that add the weighted values of all, kind by kind."""
     return [
-        kind.scorer([hypotheses[place] for place in places], weights[places])
-        for kind, places in by_kind(hypotheses).items()
+        kind.scorer([hypotheses[index] for index in indices], weights[indices])
+        for kind, indices in by_kind(hypotheses).items()
     ]
 
 
@@ -150,7 +190,7 @@ def predictions(hypothesis: Any, X: FloatMatrix, n_threads: int) -> FloatArray:
 
 
 def checked_values(hypothesis: object, values: Any, shape: tuple[int, ...]) -> FloatArray:
-    """What a hypothesis of a user's own says of rows, if it is that many finite numbers."""
+    """Values of a user's own hypothesis, checked to be finite numbers of this shape."""
     array: npt.NDArray[Any] = np.asarray(values)
     if array.shape != shape or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         found = (

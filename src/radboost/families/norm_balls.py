@@ -82,7 +82,7 @@ class TreeFamilies:
     weights: Any = "lipschitz"
 
     def resolve(self) -> NormBalls:
-        """The same, checked."""
+        """Families with checked parameters."""
         sizes = [check_integer("an entry of sizes", size, 1, LARGEST_SIZE) for size in _listed("sizes", self.sizes)]
         norms = [check_real("an entry of norms", x, low=0.0, open_low=True) for x in _listed("norms", self.norms)]
         for name, values in (("sizes", sizes), ("norms", norms)):

@@ -179,7 +179,7 @@ def start_generator(generator: Generator, training: Training) -> Proposing:
 
 
 def look_again(generator: Generator, training: Training, residual: FloatArray) -> LastLook:
-    """What a generator proposes before the end; one of a user's own is looked over."""
+    """Last proposals of a generator; those of a user's own are checked."""
     look = generator.last_look(training, residual)
     if _built_in(generator):
         return look

@@ -35,13 +35,13 @@ class RawRows:
     def scores(
         self, predict: Callable[[FloatMatrix, int, FloatArray | None], FloatArray], start: FloatArray | None
     ) -> FloatArray:
-        """What an ensemble says of all rows; it is given rows, a number of threads, and where their scores begin."""
-        found, first = [], 0
+        """Scores of an ensemble for all rows; `predict` takes rows, a number of threads, and their first scores."""
+        result, first = [], 0
         for block in self._blocks():
             last = first + len(block)
-            found.append(predict(block, self._n_threads, None if start is None else start[first:last]))
+            result.append(predict(block, self._n_threads, None if start is None else start[first:last]))
             first = last
-        return np.concatenate(found)
+        return np.concatenate(result)
 
     def answers(self, hypothesis: Hypothesis) -> npt.NDArray[np.int32]:
         """The class that it votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""

@@ -16,6 +16,7 @@ from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored, 
 from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.model_file.checks import read_array, read_integer, require
 from radboost.trees.describe import TreeNames
+from radboost.trees.tree import Tree
 
 PREFIX = "sourced_"
 
@@ -50,8 +51,8 @@ class SourcedHypothesis:
 
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
         plain, shares = split_rows(X, self.n_features, self.n_sources)
-        found = predictions(self.base, plain, n_threads)
-        return np.asarray(found * (shares[:, self.source] if found.ndim == 1 else shares[:, self.source, None]))
+        result = predictions(self.base, plain, n_threads)
+        return np.asarray(result * (shares[:, self.source] if result.ndim == 1 else shares[:, self.source, None]))
 
     def key(self) -> tuple[object, float]:
         key, sign = self.base.key()
@@ -80,11 +81,11 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
         """The hypotheses of a source are added up first, and weighted by its share together."""
         first = hypotheses[0]
         by_source: dict[int, list[int]] = {}
-        for place, hypothesis in enumerate(hypotheses):
-            by_source.setdefault(hypothesis.source, []).append(place)
+        for index, hypothesis in enumerate(hypotheses):
+            by_source.setdefault(hypothesis.source, []).append(index)
         parts = {
-            source: scorers([hypotheses[place].base for place in places], np.asarray(weights)[places])
-            for source, places in sorted(by_source.items())
+            source: scorers([hypotheses[index].base for index in indices], np.asarray(weights)[indices])
+            for source, indices in sorted(by_source.items())
         }
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
@@ -104,6 +105,12 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
 
     def take_names(self, hypothesis: SourcedHypothesis, names: TreeNames) -> None:
         kind_of(hypothesis.base).take_names(hypothesis.base, names)
+
+    def text(self, hypothesis: SourcedHypothesis, names: TreeNames) -> str:
+        return f" times Q({hypothesis.source} | x){kind_of(hypothesis.base).text(hypothesis.base, names)}"
+
+    def tree(self, hypothesis: SourcedHypothesis) -> Tree | None:
+        return kind_of(hypothesis.base).tree(hypothesis.base)
 
     def add_gains(self, hypothesis: SourcedHypothesis, weight: float, importances: FloatArray) -> None:
         kind_of(hypothesis.base).add_gains(hypothesis.base, weight, importances)

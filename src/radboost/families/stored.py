@@ -28,13 +28,13 @@ def write_hypotheses(hypotheses: Sequence[Any], n_features: int, *, boosted: boo
     numbered = _numbered(boosted)
     numbers = np.zeros(len(hypotheses), dtype="<u1")
     for kind in groups.keys() - set(numbered.values()):
-        kind.write([hypotheses[place] for place in groups[kind]], n_features)  # which is an error
+        kind.write([hypotheses[index] for index in groups[kind]], n_features)  # which is an error
     stored = Stored()
     for number, kind in numbered.items():
-        places = groups.get(kind, [])
-        numbers[places] = number
-        if places or number < ALWAYS[boosted]:
-            part = kind.write([hypotheses[place] for place in places], n_features)
+        indices = groups.get(kind, [])
+        numbers[indices] = number
+        if indices or number < ALWAYS[boosted]:
+            part = kind.write([hypotheses[index] for index in indices], n_features)
             stored.header.update(part.header)
             stored.arrays.update(part.arrays)
     return numbers, stored
@@ -47,8 +47,8 @@ def read_hypotheses(name: str, header: Mapping[str, Any], arrays: Arrays, shape:
     hypotheses = np.empty(len(numbers), dtype=object)
     # Those that are there first: what is wrong with them says more than an empty array that does not fit.
     for number in sorted(numbered, key=lambda number: (number not in numbers, -number)):
-        kind, places = numbered[number], np.flatnonzero(numbers == number)
-        if len(places) or number < ALWAYS[boosted]:
-            for place, hypothesis in zip(places, kind.read(len(places), header, arrays, shape), strict=True):
-                hypotheses[place] = hypothesis
+        kind, indices = numbered[number], np.flatnonzero(numbers == number)
+        if len(indices) or number < ALWAYS[boosted]:
+            for index, hypothesis in zip(indices, kind.read(len(indices), header, arrays, shape), strict=True):
+                hypotheses[index] = hypothesis
     return list(hypotheses)

@@ -12,9 +12,11 @@ from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.families.base import Hypothesis
 from radboost.families.columns import column_of, name_of
+from radboost.families.exported import WeightedTree
 from radboost.families.generators import Generator, LastLook, Proposing, Training, dense
 from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored, read_features
 from radboost.model_file.checks import read_array
+from radboost.trees.tree import NODE_ARRAYS, Tree
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,13 @@ class Stump(Hypothesis):
 
 
 class StumpKind(Kind[Stump], of=Stump, code=3):
+    def sparse_part(self, hypothesis: Stump, weights: FloatArray, n_features: int) -> WeightedTree:
+        """A tree of -1 on the left and +1 on the right; rows of sparse models have no missing values."""
+        feature, threshold = hypothesis.feature, hypothesis.threshold
+        nodes = {"feature": [feature, -1, -1], "threshold": [threshold, 0.0, 0.0], "left": [1, -1, -1]}
+        arrays = [np.array(nodes.get(name, [0, 0, 0]), dtype) for name, dtype in NODE_ARRAYS.items()]
+        return WeightedTree(Tree(arrays, n_features, 1), np.multiply.outer([-1.0, 1.0], weights))
+
     def write(self, hypotheses: Sequence[Stump], n_features: int) -> Stored:
         columns = np.array([stump.feature for stump in hypotheses], dtype="<i4")
         thresholds = np.array([stump.threshold for stump in hypotheses], dtype="<f8")
@@ -48,7 +57,7 @@ class StumpKind(Kind[Stump], of=Stump, code=3):
 
 
 @dataclass(frozen=True)
-class Stumps(Generator, name="stumps"):
+class StumpFeatures(Generator, name="stumps"):
     """+1 above a threshold, -1 below; thresholds split the weight of a column's values into equal parts."""
 
     finite = True
@@ -73,10 +82,10 @@ class Stumps(Generator, name="stumps"):
 
 
 def _thresholds(values: FloatArray, weights: FloatArray, most: int) -> list[float]:
-    different, places = np.unique(values, return_inverse=True)
+    different, indices = np.unique(values, return_inverse=True)
     middles = (different[:-1] + different[1:]) / 2.0
     if len(middles) > most:
-        below = np.cumsum(np.bincount(places.ravel(), weights=weights))[:-1]
+        below = np.cumsum(np.bincount(indices.ravel(), weights=weights))[:-1]
         wanted = np.arange(1, most + 1) / (most + 1) * weights.sum()
         middles = middles[np.unique(np.minimum(np.searchsorted(below, wanted), len(middles) - 1))]
     return np.unique(middles).tolist()  # type: ignore[no-any-return]

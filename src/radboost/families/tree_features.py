@@ -19,7 +19,7 @@ from radboost.trees.tree import Tree
 
 
 @dataclass(frozen=True)
-class Trees(Generator, name="trees"):
+class TreeFeatures(Generator, name="trees"):
     """Trees of -1 and +1, one for each output, grown on what the loss asks of the rows.
 
     The search for a tree is greedy: when it finds none that helps, boosting stops, but there may be one.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost._validation import check_integer
 from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
+from radboost.families.exported import WeightedTree
 from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored
+from radboost.rows.categories import MOST_CATEGORIES
 from radboost.trees.arrays import holds_numbers, read_trees, write_trees
-from radboost.trees.describe import TreeNames
+from radboost.trees.describe import TreeNames, outline
 from radboost.trees.grower import make_grower
 from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
 
@@ -25,7 +28,7 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
     real_valued = False
 
     def scorer(self, hypotheses: Sequence[Tree], weights: FloatArray) -> Scorer:
-        """As one forest."""
+        """Scores all trees as one forest."""
         forest = forest_of(hypotheses)
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
@@ -42,6 +45,15 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
     def term(self, hypothesis: Tree, names: Names) -> str:
         return hypothesis.term(names)
 
+    def text(self, hypothesis: Tree, names: TreeNames) -> str:
+        return ":\n" + indent(outline(hypothesis, names), "  ")
+
+    def text_of_term(self, hypothesis: Tree, names: TreeNames) -> str:
+        return "the tree\n" + indent(outline(hypothesis, names), "    ")
+
+    def tree(self, hypothesis: Tree) -> Tree:
+        return hypothesis
+
     def add_gains(self, hypothesis: Tree, weight: float, importances: FloatArray) -> None:
         inner = hypothesis.feature >= 0
         np.add.at(importances, hypothesis.feature[inner], abs(weight) * hypothesis.gain[inner])
@@ -49,6 +61,36 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
     def spread(self, hypothesis: Tree) -> float:
         """2 where leaves hold a number for each class, otherwise they vote for one."""
         return 1.0 if hypothesis.vectors is None else 2.0
+
+    def boosted_part(self, hypothesis: Tree, weight: float) -> WeightedTree:
+        values = hypothesis.value[hypothesis.feature < 0]
+        if hypothesis.n_outputs == 1:
+            return WeightedTree(hypothesis, (weight * values)[:, None])
+        indices = values.astype(np.intp)
+        if hypothesis.vectors is not None:
+            return WeightedTree(hypothesis, weight * hypothesis.vectors[indices])
+        # A leaf that abstains adds nothing to the first score.
+        return WeightedTree(hypothesis, np.where(indices < 0, 0.0, weight)[:, None], np.maximum(indices, 0))
+
+    def sparse_part(self, hypothesis: Tree, weights: FloatArray, n_features: int) -> WeightedTree:
+        return WeightedTree(hypothesis, np.multiply.outer(hypothesis.value[hypothesis.feature < 0], weights))
+
+    def check_fixed(
+        self, hypotheses: Sequence[Tree], families: Sequence[Any], categories: Mapping[int, Sequence[Category]]
+    ) -> None:
+        if any(largest_answer(tree) > 1.0 for tree in hypotheses):
+            raise ValueError(
+                "The model has a tree with a number beyond 1 in a leaf, given to it from outside. Margins and the "
+                "bound are about hypotheses with values in [-1, 1]: divide the numbers of that tree by the largest of "
+                "them."
+            )
+        for column in sorted({int(tree.feature[node]) for tree in hypotheses for node in tree.category_nodes}):
+            if len(categories.get(column, ())) >= MOST_CATEGORIES:
+                raise ValueError(
+                    f"Column {column} has {MOST_CATEGORIES} categories or more, and which of them are told apart was "
+                    "decided by how often the training rows have them, which nothing is charged for. Merge the rare "
+                    "ones by a rule that does not look at the rows."
+                )
 
     def write(self, hypotheses: Sequence[Tree], n_features: int) -> Stored:
         # Where nothing is said, leaves are signs or votes.
@@ -58,6 +100,13 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
     def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[Tree]:
         real = header.get("leaves", "signs") == "numbers"
         return read_trees(arrays, shape.n_features, shape.n_outputs, n, shape.categories, real)
+
+
+def largest_answer(tree: Tree) -> float:
+    """Largest number in the leaves, without its sign; 1 where leaves vote for one of several classes."""
+    if tree.vectors is not None:
+        return float(np.abs(tree.vectors).max(initial=0.0))
+    return float(np.abs(tree.value[tree.feature < 0]).max(initial=0.0)) if tree.n_outputs == 1 else 1.0
 
 
 class TreeCandidate(Candidate):
@@ -144,7 +193,7 @@ class TreeProposer(Proposer):
         return [ConstantCandidate(c, self._problem, self._bound(0, 0)) for c in classes]
 
     def _bits(self, sizes: Sequence[int]) -> list[int]:
-        """What the questions of a tree cost, for each of its sizes."""
+        """Bits that the questions of a tree cost, for each of its sizes."""
         if not self._problem.question_bits.any():
             return [0] * len(sizes)
         costs = self._problem.question_bits[self.grower.split_columns()]
@@ -157,6 +206,7 @@ class Stumps(Family, name="stumps"):
     """H_1: one question. Deep Boosting, equation (7). The best stump is found by its edge."""
 
     of_trees = True
+    one_set = True
 
     def proposal_depth(self, max_depth: int) -> int:
         return 1

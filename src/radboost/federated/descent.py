@@ -28,9 +28,9 @@ from radboost.federated.fixed_point import SCALE_BITS, Scales
 from radboost.federated.messages import Facts
 from radboost.federated.registry import ClientRecord
 from radboost.federated.server import BoostingServer, Totals
-from radboost.objectives.over_sources import MaxOfSources, OverSources
+from radboost.objectives.over_sources import OverSources
 from radboost.objectives.sourced import STEP_GRID
-from radboost.penalties import WeightedL1, on_grid, slope
+from radboost.penalties import EnsemblePenalty, check_linear, on_grid, slope
 from radboost.rows.sources import SHARE_GRID
 
 # Steps that a line search compares: the longest one, and the ratio of each to the one before.
@@ -63,13 +63,14 @@ class FederatedDescent(RoundMaker):
         server: BoostingServer,
         *,
         over: OverSources,
-        penalty: WeightedL1,
+        penalty: EnsemblePenalty,
         candidates: Candidates | None,
         learning_rate: float,
         step: str,
         seeds: Sequence[int],
         trace: Trace,
     ) -> None:
+        check_linear(penalty, "A federation")
         self.server, self.over, self.trace = server, over, trace
         self.candidates = candidates  # None: clients train them
         self._names = names = [str(domain) for domain in server.task.domains]
@@ -118,7 +119,7 @@ class FederatedDescent(RoundMaker):
         eta = self._step_size(round_index, state, source, hypothesis, edge)
         return [] if eta == 0.0 else [self._take(round_index, source, hypothesis, eta)]
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         state, sizes = self._state, self.server.sizes
         return {
             "objective": self.over.value(state.losses) + sum(self._penalty_values),
@@ -166,7 +167,7 @@ class FederatedDescent(RoundMaker):
     def _choose(self, round_index: int, state: State) -> tuple[int, Any, float] | None:
         """Source, candidate and edge that lower the worst mixture of the losses fastest; lines 11 to 17."""
         mixture = self.over.weights(self._known_losses(state))
-        worst = isinstance(self.over, MaxOfSources)
+        worst = self.over.as_maximum() is not None
         sources = [k for k in range(self._n_domains) if mixture[k] > 0.0 or not worst]
         per_row = np.array([mixture[k] / state.n_rows[k] if k in state.n_rows else 0.0 for k in range(self._n_domains)])
         unit = float(per_row.max())
@@ -291,13 +292,13 @@ class FederatedDescent(RoundMaker):
         assert isinstance(entered, SourcedHypothesis)
         eta *= entered.base.key()[1] * hypothesis.key()[1]  # a mirror image is the same member
         self._weights[key] = (index, weight + eta)
-        growth = abs(weight + eta) - abs(weight)
-        self._penalty_values[source] += self._price(source, hypothesis) * growth
+        price = self._price(source, hypothesis)
+        self._penalty_values[source] += self._penalty.change(price, weight, weight + eta)
         if weight + eta == 0.0:
             del self._weights[key]
         # The Q of a row sum to 1 before each is rounded to the grid. So a score can exceed the largest sum of weights
         # of a domain by this factor.
-        self._weight_sums[source] += growth
+        self._weight_sums[source] += abs(weight + eta) - abs(weight)
         self.server.largest_score = max(self._weight_sums) * (1.0 + 0.5 * self._n_domains * SHARE_GRID[2])
         self.server.add_step(source, entered.base, eta)
         step = Step(round_index, index, eta)

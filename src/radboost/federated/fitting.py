@@ -20,7 +20,7 @@ from radboost.federated.domains import learn_together
 from radboost.federated.messages import Facts, ProtocolError, Transport, check_voting_tree
 from radboost.federated.registry import client_records, register, select_alike, warn_of_left_out
 from radboost.federated.server import BoostingServer, Server
-from radboost.losses import NativeLoss, get_loss
+from radboost.losses import get_loss
 from radboost.objectives.over_sources import make_over_sources, read_mixtures
 from radboost.rows.domains import DomainModel
 
@@ -158,7 +158,7 @@ def _check_estimator(estimator: Any) -> None:
             'or "line_search", which asks for the losses along the line in a second exchange.'
         )
     loss = get_loss(estimator.loss)
-    if not isinstance(loss, NativeLoss):
+    if not loss.native:
         raise ValueError(f"loss={estimator.loss!r} would have to run at the clients; name one of our own instead.")
     instead = {
         "early_stopping": (False, "leave it out"),
@@ -204,6 +204,5 @@ def _task(
         if len(domain_model.instead) != n_features:
             raise ValueError(f"Q is for {len(domain_model.instead)} columns; the clients have {n_features}.")
     loss = get_loss(estimator.loss)
-    assert isinstance(loss, NativeLoss)
     hypotheses = candidates.hypotheses if isinstance(candidates, Candidates) else ()
     return Task(loss.name, classes, domains, n_features, domain_model, hypotheses)

@@ -1,7 +1,7 @@
-"""Which fixed sets of functions hold the hypotheses of a model, and the Rademacher complexities of these sets.
+"""Fixed sets of functions that hold the hypotheses of a model, and the Rademacher complexities of these sets.
 
-Complexities are the kappa of docs/theory.md: that of the functions x -> h(x) with two classes; with more twice that of
-the vectors of their answers, or 2 c times that of x -> h(x, y) where nothing more is known (sections 7 and 8).
+Complexities are the kappa of docs/theory.md (sections 7 and 8): that of the functions x -> h(x) with two classes. With
+more classes it is twice that of the vectors of their values, or 2 c times that of x -> h(x, y) where no more is known.
 """
 
 from __future__ import annotations
@@ -15,23 +15,20 @@ from typing import Any
 import numpy as np
 
 from radboost.families.base import FAMILIES, Family
-from radboost.families.kernel import KERNELS, KernelFamily, KernelHypothesis
-from radboost.families.trees import StumpPairs, Stumps, Trees
+from radboost.families.kinds import by_kind, kind_of
 from radboost.guarantees.margins import FloatArray, VotingEnsemble, spread
 from radboost.guarantees.tree_counts import LOG_2, log_labelings, log_pair_labelings, massart
-from radboost.rows.categories import MOST_CATEGORIES
 from radboost.trees.tree import Tree
 
 # Numbers in leaves lie on a grid: the sum over classes may be off by this much each.
 ROUNDING = 2.0**-20
 # Levels of the trees that are ordered by size: one split, a stump pair, and so many splits plus one.
 PAIR_LEVEL = 2
-TREE_FAMILIES = (Stumps, StumpPairs, Trees)
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What the three statements of section 7 charge for."""
+    """Prices that the three statements of section 7 charge."""
 
     one_class: float | None  # kappa of the smallest set that holds all hypotheses; None where no set is known
     class_choices: float  # log(1 / share of delta) of that set among all that it might have been
@@ -47,7 +44,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class _Setting:
-    """What the counts need to know besides the trees."""
+    """Setting of the counts besides the trees."""
 
     m: float
     d: float
@@ -57,7 +54,7 @@ class _Setting:
 
 @dataclass(frozen=True)
 class _Size:
-    """Of a tree, or of the largest tree of a set."""
+    """Size of a tree, or of the largest tree of a set."""
 
     n: int
     pair: bool
@@ -78,17 +75,23 @@ def prices(model: Any, ensemble: VotingEnsemble, m: float, *, has_missing: bool)
     bits = {column: max(len(known) - 1, 0) for column, known in getattr(whole, "categories", {}).items()}
     d = getattr(whole, "n_features", 0) * (2.0 if has_missing else 1.0)
     setting = _Setting(m, d, n_classes, bits)
-    if hypotheses is None or any(type(one) not in (Tree, KernelHypothesis) for one in hypotheses):
+    if hypotheses is None:
         return _stored(ensemble, setting, has_missing=has_missing)
-    sizes = [_size(one, has_missing=has_missing) if isinstance(one, Tree) else None for one in hypotheses]
-    kind = _kind([one for one in hypotheses if isinstance(one, Tree)], n_classes)
-    kernels = {one.key()[0][:2] for one in hypotheses if isinstance(one, KernelHypothesis)}  # type: ignore[index]
-    of_kernel = 1.0 / math.sqrt(m) if n_classes == 2 else 2.0 * math.sqrt(n_classes / m)
+    of_trees = [_plain_tree(one) for one in hypotheses]
+    sets = [kind_of(one).function_set(one) for one in hypotheses]
+    if any(tree is None and one is None for tree, one in zip(of_trees, sets, strict=True)):
+        return _stored(ensemble, setting, has_missing=has_missing)
+    sizes = [None if tree is None else _size(tree, has_missing=has_missing) for tree in of_trees]
+    kind = _kind([tree for tree in of_trees if tree is not None], n_classes)
+    others = {one: one.complexity(m, n_classes) for one in sets if one is not None}
     trees = [size for size in sizes if size is not None]
     largest = _largest(trees)
-    one_class = (_tree_price(largest, setting, kind) if trees else 0.0) + len(kernels) * of_kernel
+    one_class = (_tree_price(largest, setting, kind) if trees else 0.0) + math.fsum(others.values())
     alone = _is_alone(model, ensemble)
-    each = [of_kernel if size is None else _tree_price(size, setting, kind) for size in sizes]
+    each = [0.0 if one is None else others[one] for one in sets]
+    for place, size in enumerate(sizes):
+        if size is not None:
+            each[place] = _tree_price(size, setting, kind)
     # Chosen for all statements: whether values are missing, and what leaves hold.
     always = (LOG_2 + (math.log(3.0) if n_classes > 2 else 0.0)) if trees else 0.0
     choices = always if alone else always + _choices(largest, bits, n_others)
@@ -98,54 +101,21 @@ def prices(model: Any, ensemble: VotingEnsemble, m: float, *, has_missing: bool)
         one_class=one_class,
         class_choices=choices,
         mean=_mean(ensemble, np.array(each)),
-        n_families=(levels if trees else 0) + len(kernels) or 1,
+        n_families=(levels if trees else 0) + len(others) or 1,
         family_choices=choices,
         by_size=_by_size(ensemble, trees, setting, kind) if trees and numeric else None,
         size_choices=always,
         alone=alone,
         from_sample=bool(largest.asked),
-        about=_words(largest if trees else None, len(kernels)),
+        about=_words(largest if trees else None, Counter(one.name for one in others)),
     )
 
 
 def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
     """Raises where the sets of functions themselves depend on the sample in a way that nothing is charged for."""
-    hypotheses = getattr(ensemble, "hypotheses", ())
-    kernels = [one for one in hypotheses if isinstance(one, KernelHypothesis)]
-    for one in kernels:
-        if one.kernel not in KERNELS and not getattr(one.kernel, "positive_definite", False):
-            raise ValueError(
-                "The bound needs a positive definite kernel, and whether a function of your own is one cannot be seen "
-                "from rows. If it is, say so: your_kernel.positive_definite = True."
-            )
-    stated = {(one.kernel, float(one.gamma)) for one in _kernel_families(model) if not isinstance(one.gamma, str)}
-    for one in kernels:
-        if one.kernel in KERNELS and one.kernel != "cosine" and (one.kernel, one.gamma) not in stated:
-            raise ValueError(
-                f"No KernelFamily of the model states gamma={one.gamma:g} of its {one.kernel} kernel: it was computed "
-                "from the training rows, or nobody knows, and the bound is for kernels that were fixed before these "
-                "were seen. Give gamma as a number that does not depend on them."
-            )
-    trees = [one for one in hypotheses if isinstance(one, Tree)]
-    if any(largest_answer(tree) > 1.0 for tree in trees):
-        raise ValueError(
-            "The model has a tree with a number beyond 1 in a leaf, given to it from outside. Margins and the bound "
-            "are about hypotheses with values in [-1, 1]: divide the numbers of that tree by the largest of them."
-        )
-    for column in sorted({int(tree.feature[node]) for tree in trees for node in tree.category_nodes}):
-        if len(ensemble.categories.get(column, ())) >= MOST_CATEGORIES:
-            raise ValueError(
-                f"Column {column} has {MOST_CATEGORIES} categories or more, and which of them are told apart was "
-                "decided by how often the training rows have them, which nothing is charged for. Merge the rare ones "
-                "by a rule that does not look at the rows."
-            )
-
-
-def largest_answer(tree: Tree) -> float:
-    """Of the numbers in its leaves; a leaf that votes for one of several classes has the place of that class."""
-    if tree.vectors is not None:
-        return float(np.abs(tree.vectors).max(initial=0.0))
-    return float(np.abs(tree.value[tree.feature < 0]).max(initial=0.0)) if tree.n_outputs == 1 else 1.0
+    hypotheses, families = getattr(ensemble, "hypotheses", ()), _families(model)
+    for kind, places in by_kind(hypotheses).items():
+        kind.check_fixed([hypotheses[place] for place in places], families, getattr(ensemble, "categories", {}))
 
 
 def _families(model: Any) -> list[Any]:
@@ -154,24 +124,24 @@ def _families(model: Any) -> list[Any]:
     return [FAMILIES[one]() if isinstance(one, str) and one in FAMILIES else one for one in listed]
 
 
-def _kernel_families(model: Any) -> list[KernelFamily]:
-    return [one for one in _families(model) if isinstance(one, KernelFamily)]
-
-
 def _n_others(model: Any) -> int:
     """How many families the model could use besides those of trees."""
-    return sum(isinstance(one, Family) and not isinstance(one, TREE_FAMILIES) for one in _families(model))
+    return sum(isinstance(one, Family) and not one.of_trees for one in _families(model))
 
 
 def _is_alone(model: Any, ensemble: Any) -> bool:
-    """Whether the model could have had nothing but stumps, or nothing but one kernel.
-
-    The trees of one family of another kind may turn out smaller than they were allowed to be, and those of `Candidates`
-    may have been made from these rows: there the size of the largest tree is a choice of the sample.
-    """
+    """True if the model could have had nothing but stumps, or nothing but one kernel."""
+    # The trees of one family of another kind may be smaller than they were allowed to be, and those of `Candidates` may
+    # have been made from these rows. There the size of the largest tree is a choice of the sample.
     families = _families(model)
-    known = len(families) == 1 and isinstance(families[0], Stumps | KernelFamily)
-    return known and int(ensemble.n_families) == 1 and not ensemble.categories
+    known = len(families) == 1 and getattr(families[0], "one_set", False)
+    return bool(known) and int(ensemble.n_families) == 1 and not ensemble.categories
+
+
+def _plain_tree(hypothesis: object) -> Tree | None:
+    """The tree that a hypothesis is, by itself and not weighted by the source of a row."""
+    tree = kind_of(hypothesis).tree(hypothesis)
+    return tree if tree is hypothesis else None
 
 
 def _size(tree: Tree, *, has_missing: bool) -> _Size:
@@ -189,7 +159,7 @@ def _size_of_tree(tree: Tree) -> _Size:
 
 
 def _is_pair(tree: Tree, inner: Any, *, has_missing: bool) -> bool:
-    """Whether the second question is the same at both nodes of the second layer."""
+    """True if the second question is the same at both nodes of the second layer."""
     if len(inner) != 3 or tree.left[0] not in inner or tree.left[0] + 1 not in inner:
         return False
     first, second = int(tree.left[0]), int(tree.left[0]) + 1
@@ -246,13 +216,13 @@ def _tree_price(size: _Size, setting: _Setting, kind: str, words: float = 0.0) -
 
 
 def _most_bits(size: _Size, bits: Mapping[int, int]) -> int:
-    """What the questions of a tree of that size cost at most: the dearest ones that it has room for."""
+    """Largest cost in bits of the questions of a tree of that size."""
     dearest = sorted((bits.get(column, 0) for column, count in size.asked.items() for _ in range(count)), reverse=True)
     return sum(dearest[: size.n])
 
 
 def _kind(trees: Sequence[Tree], n_classes: int) -> str:
-    """Whether the leaves vote (or abstain), hold numbers of which those above 0 sum to 1 at most, or any in [-1, 1]."""
+    """Kind of leaves: "votes" (or abstentions), "rated" (positive ones sum to at most 1) or "numbers" in [-1, 1]."""
     vectors = [tree.vectors for tree in trees if tree.vectors is not None]
     if not vectors:
         return "votes"
@@ -263,9 +233,8 @@ def _kind(trees: Sequence[Tree], n_classes: int) -> str:
 
 
 def _choices(largest: _Size, bits: Mapping[int, int], n_others: int) -> float:
-    """log(1 / share): 1 / (i (i + 1)) of level i, 1 / ((k + 1) (k + 2)) of k questions about a categorical column, and
-    half of whether trees and each other family are in the model. (7c).
-    """
+    """log(1 / fraction of delta) of a level, of numbers of questions, and of which families are in the model. (7c)."""
+    # Level i has 1 / (i (i + 1)), k questions about a categorical column 1 / ((k + 1) (k + 2)), each family 1 / 2.
     level = largest.level
     counts = [largest.asked.get(column, 0) + 1 for column in bits]
     members = (n_others + 1) * LOG_2 if n_others else 0.0
@@ -277,13 +246,13 @@ def _stored(ensemble: VotingEnsemble, setting: _Setting, *, has_missing: bool) -
     p = int(ensemble.n_families)
     each = _stored_each(ensemble, setting)
     hypotheses: Sequence[Any] = getattr(ensemble, "hypotheses", ())
-    trees = {place: one for place, one in enumerate(hypotheses) if isinstance(one, Tree)}
+    trees = {place: tree for place, one in enumerate(hypotheses) if (tree := _plain_tree(one)) is not None}
     kind = _kind(list(trees.values()), setting.n_classes)
     for place, tree in trees.items() if p > 1 else ():
         each[place] = max(each[place], _tree_price(_size_of_tree(tree), setting, kind))
     counted = has_missing or any(len(tree.category_nodes) for tree in trees.values())
-    # Whether the hypotheses of its own families are in the model was not known in advance; nor was p, where it counts
-    # categories, or sizes that a look at the data chose.
+    # It was not known in advance whether hypotheses of its own families are in the model. Nor was p, where it counts
+    # categories, or sizes that trials on the data chose.
     choices = LOG_2 + math.log(p * (p + 1)) if p > 1 and hypotheses else 0.0
     return Prices(
         one_class=float(each.max(initial=0.0)) if p == 1 else None,
@@ -300,9 +269,9 @@ def _stored(ensemble: VotingEnsemble, setting: _Setting, *, has_missing: bool) -
 
 
 def _stored_each(ensemble: VotingEnsemble, setting: _Setting) -> FloatArray:
-    """The r_j were computed for the training sample. For a larger one they still are upper bounds; for a smaller one
-    the square of each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
-    """
+    """The stored r_j for samples of this size; shape (n_hypotheses,)."""
+    # They were computed for the training sample, and are upper bounds for a larger one. For a smaller one the square of
+    # each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
     smaller = math.sqrt(max(1.0, ensemble.sample_size / setting.m))
     times = 1.0 if setting.n_classes == 2 else 2.0 * setting.n_classes
     return np.asarray(ensemble.complexities, dtype=np.float64) * (times * smaller / spread(ensemble))
@@ -313,11 +282,10 @@ def _mean(ensemble: VotingEnsemble, each: FloatArray) -> float:
     return float(alpha @ each / alpha.sum()) if alpha.any() else 0.0
 
 
-def _words(largest: _Size | None, n_kernels: int) -> str:
+def _words(largest: _Size | None, others: Mapping[str, int]) -> str:
     parts = []
     if largest is not None:
         splits = "one split" if largest.n <= 1 else f"at most {largest.n} splits"
         parts.append("stump pairs" if largest.pair else f"trees of {splits}")
-    if n_kernels:
-        parts.append("a kernel" if n_kernels == 1 else f"{n_kernels} kernels")
+    parts += [f"a {name}" if n == 1 else f"{n} {name}s" for name, n in others.items()]
     return " and ".join(parts) or "no hypothesis"

@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from radboost._typing import FloatArray
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.sourced import SourcedHypothesis
+from radboost.families.trees import largest_answer
 from radboost.guarantees.holdout import margins_to_try, probability, read_labels
 from radboost.guarantees.margins import leads_of
-from radboost.guarantees.prices import largest_answer
 from radboost.guarantees.tree_counts import log_labelings
 from radboost.objectives.over_sources import read_mixtures, vertices_of
 from radboost.rows.domains import DomainModel

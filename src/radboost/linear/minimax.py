@@ -20,7 +20,7 @@ from scipy.optimize import nnls
 from radboost._typing import FloatArray
 from radboost.families.candidates import mixed
 from radboost.linear.columns import DesignMatrix, matrix_times
-from radboost.losses.judging import JudgingLoss
+from radboost.losses.model_evaluation import EvaluationLoss
 
 SOLVERS = ("descent_ascent", "mirror_prox")
 # Weight of the condition that weights of vertices sum to 1, against the squared distance, in projections.
@@ -33,7 +33,7 @@ class Minimax:
     """A problem: rows, losses, and the sets that weights and mixtures stay in."""
 
     columns: DesignMatrix
-    losses: Sequence[JudgingLoss]
+    losses: Sequence[EvaluationLoss]
     units: FloatArray  # what each loss is divided by
     offsets: FloatArray  # beta_2 M_k, in these units
     row_weights: FloatArray  # they sum to 1
@@ -66,7 +66,7 @@ class Minimax:
         slopes = self.columns.correlate(self.columns.everything, residual) - np.outer(self.means, totals)
         return np.asarray(np.vstack([slopes, totals]) + self.gradient_of_norm(point))
 
-    def pull(self, losses: Sequence[JudgingLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
+    def pull(self, losses: Sequence[EvaluationLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
         """Gradient of the mixture of losses by the scores; shape (n_outputs, n_rows)."""
         total = np.zeros_like(scores)
         for loss, weight, unit in zip(losses, mixture.tolist(), self.units.tolist(), strict=True):
@@ -119,7 +119,7 @@ class Batches:
         self._size, self._seed = size, seed
         self._ends = np.cumsum(problem.row_weights)
 
-    def draw(self, round_index: int) -> tuple[FloatArray, list[JudgingLoss]]:
+    def draw(self, round_index: int) -> tuple[FloatArray, list[EvaluationLoss]]:
         """Standardized rows with a column of ones at the end, and their losses."""
         keys = np.arange(self._size, dtype=np.uint64) + np.uint64(round_index * self._size)
         words = mixed(mixed(keys, self._seed % 2**32), 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.losses.link import IDENTITY
 from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
@@ -17,6 +18,7 @@ class AbsoluteLoss(NativeTargetLoss, name="absolute", of="numbers"):
     smooth = False
     scales = True
     of_difference = True
+    link = IDENTITY
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return np.abs(scores - targets)

@@ -1,35 +1,22 @@
-"""What a loss is asked for. Every loss has a value and a derivative; what else it can do, it says, and solvers ask."""
+"""Base classes of losses. Every loss has a value and a derivative; attributes say what else it can do."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from radboost._members import register
 from radboost._typing import FloatArray
+from radboost.losses.link import Link
 from radboost.model_file import storable_value
 
 # The losses by what they are taken of, and by their names.
 REGISTRY: dict[str, dict[str, type[Any]]] = {
-    kind: {} for kind in ("margins", "signs", "numbers", "classes", "scores", "judging")
+    kind: {} for kind in ("margins", "signs", "numbers", "classes", "scores", "evaluation")
 }
-
-
-@runtime_checkable
-class MarginLoss(Protocol):
-    """A convex, increasing, differentiable Phi; a row with margin y f costs Phi(1 - y f).
-
-    With more than two classes the objective says what Phi is taken of. Users write a `TargetLoss`, of which
-    `radboost.losses.own` makes one of these.
-    """
-
-    def value(self, u: FloatArray, /) -> FloatArray:
-        """Phi(u)."""
-
-    def derivative(self, u: FloatArray, /) -> FloatArray:
-        """Phi'(u): positive, or zero where the row no longer matters."""
 
 
 @runtime_checkable
@@ -37,8 +24,8 @@ class TargetLoss(Protocol):
     """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
 
     The arrays that they take are read-only. With classes the targets are -1 and +1. DeepBoost's objectives take a loss
-    of margins: they ask for a target of 1 with the margin as its score, so that there the loss must be one of
-    targets * scores and must not increase with it. In gradient boosting a number `lipschitz` bounds how fast the
+    of margins: they pass a target of 1 with the margin as its score. There the loss must be one of targets * scores
+    and must not increase with it. In gradient boosting a number `lipschitz` bounds how fast the
     derivative changes with f, and gives steps in closed form; without it there is a line search. A method
     `inverse_link(scores)` makes predictions of scores; without it these are the scores.
     """
@@ -51,7 +38,7 @@ class TargetLoss(Protocol):
 
 
 def ask(loss: Any, method: str, *arrays: FloatArray) -> Any:
-    """What a loss, perhaps a user's own, answers. It sees the arrays read-only: they are the fit's own."""
+    """Calls a method of a loss, perhaps a user's own, with read-only arrays: they are the fit's own."""
     try:
         return getattr(loss, method)(*map(_read_only, arrays))
     except ValueError as error:
@@ -70,7 +57,7 @@ def _read_only(array: FloatArray) -> FloatArray:
 
 
 class Loss(ABC):
-    """A loss of RadBoost's own. `class HuberLoss(NativeTargetLoss, name="huber", of="numbers")` registers itself.
+    """A loss with a name. `class HuberLoss(NativeTargetLoss, name="huber", of="numbers")` registers itself.
 
     `of` says what the loss is taken of, and thus who can use it:
 
@@ -78,12 +65,14 @@ class Loss(ABC):
     - "signs", "numbers", "classes": Phi(y, f) of targets -1 and +1, of numbers, of the places of classes, for gradient
       boosting;
     - "scores": of all scores of the training rows, which it is made for, for boosting with structural sparsity;
-    - "judging": the same, convex or not, for models that are judged by several losses.
+    - "evaluation": the same, convex or not, for models that are evaluated by several losses.
 
     Losses of signs and numbers can be parameters of a model, and are stored in its file.
     """
 
     name: ClassVar[str]
+    # Whether the native core has a kernel of this name; without one the NumPy methods run, as for losses of users.
+    native: ClassVar[bool] = False
     # The derivative by a score changes by at most this much per unit of the score; None where there is no such bound.
     lipschitz: ClassVar[float | None] = None
 
@@ -121,24 +110,44 @@ class MarginFunction(ABC):
         """sup over u of pull u - phi(u), for pulls that are derivatives of phi, up to rounding."""
 
 
-class NativeLoss(Loss):
-    """Phi(u) = phi(u) / unit of u = 1 - y f, which the native core knows as well.
+class MarginLoss(Loss):
+    """A convex, increasing, differentiable Phi; a row with margin y f costs Phi(1 - y f).
 
-    Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
-    Figure 2, lines 12-16 (Multi-Class Deep Boosting, Figure 1, lines 6-8) in closed form. These NumPy methods are the
+    With more than two classes the objective defines the argument of Phi. Users write a `TargetLoss`, of which
+    `radboost.losses.own` makes one of these.
+    """
+
+    # By the name of an objective, "two_classes" among them: the link of scores that minimise it with this loss.
+    links: ClassVar[Mapping[str, Link]] = {}
+
+    @abstractmethod
+    def value(self, u: FloatArray, /) -> FloatArray:
+        """Phi(u)."""
+
+    @abstractmethod
+    def derivative(self, u: FloatArray, /) -> FloatArray:
+        """Phi'(u): positive, or zero where the row no longer matters."""
+
+    def validate(self) -> None:
+        """Refuses parameters that the loss is not defined for."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class NativeLoss(MarginLoss):
+    """Phi(u) = phi(u) / unit of u = 1 - y f, with a kernel in the native core.
+
+    All satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step in closed form: Deep Boosting, Figure 2,
+    lines 12-16; Multi-Class Deep Boosting, Figure 1, lines 6-8. These NumPy methods are the
     oracles of the native kernels.
     """
 
+    native = True
     phi: ClassVar[MarginFunction]
-
-    def validate(self) -> None:
-        """There are no parameters."""
 
     def value(self, u: FloatArray, /) -> FloatArray:
         return np.asarray(self.phi.value(u) / self.phi.unit, dtype=np.float64)
 
     def derivative(self, u: FloatArray, /) -> FloatArray:
         return np.asarray(self.phi.derivative(u) / self.phi.unit, dtype=np.float64)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"

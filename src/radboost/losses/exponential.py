@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import xlogy
 
 from radboost._typing import FloatArray
 from radboost.losses.base import MarginFunction, NativeLoss
+from radboost.losses.link import Link
 from radboost.losses.margin import MarginScores, SignLoss
 from radboost.losses.target import LARGEST_EXPONENT, WeightedRows
 
@@ -36,7 +38,7 @@ class Exponential(MarginFunction):
 
 
 class SummedExponential(Exponential):
-    """The same, cut where sums over weighted rows stay finite."""
+    """phi(u) = e^u, cut where sums over weighted rows stay finite."""
 
     largest = LARGEST_EXPONENT
 
@@ -45,6 +47,7 @@ class ExponentialLoss(NativeLoss, name="exponential", of="margins"):
     """Phi(u) = exp(u). Deep Boosting, section 3.2."""
 
     phi = Exponential()
+    links = MappingProxyType({"two_classes": Link("logistic", 2.0), "sum": Link("softmax", 2.0)})
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class ExponentialTargetLoss(SignLoss, name="exponential", of="signs"):
     """Phi(y, f) = exp(-y f): f is half the logarithm of the odds."""
 
     phi = SummedExponential()
+    link = Link("logistic", 2.0)
 
     def start_beside(self, rows: WeightedRows, offset: FloatArray) -> float:
         second, first = (rows.log_mean_exp(-sign * offset, rows.targets == sign) for sign in (1.0, -1.0))
@@ -62,3 +66,4 @@ class ExponentialScores(MarginScores, name="exponential", of="scores"):
     """e^(-y f): ExpLoss of equation (1). Its curvature has no bound, so that it has no GradBoost update."""
 
     phi = Exponential()
+    link = Link("logistic", 2.0)

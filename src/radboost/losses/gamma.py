@@ -8,6 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import log
+from radboost.losses.link import EXPONENTIAL
 from radboost.losses.target import LARGEST_EXPONENT, NativeTargetLoss, WeightedRows, called, for_any_sign
 
 # The mean of smaller targets may be zero as a floating-point number, and has no logarithm then.
@@ -20,6 +21,8 @@ class GammaLoss(NativeTargetLoss, name="gamma", of="numbers"):
 
     Up to constants half the deviance, or the negative logarithm of the likelihood, of the gamma distribution.
     """
+
+    link = EXPONENTIAL
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return np.asarray(self._ratios(targets, scores) + scores, dtype=np.float64)
@@ -39,9 +42,6 @@ class GammaLoss(NativeTargetLoss, name="gamma", of="numbers"):
 
     def lowest(self, targets: FloatArray) -> FloatArray:
         return np.asarray(1.0 + np.log(targets), dtype=np.float64)
-
-    def inverse_link(self, scores: FloatArray, /) -> FloatArray:
-        return np.exp(np.clip(scores, -708.0, 709.0))
 
     def check_targets(self, targets: FloatArray, column: int | None = None) -> None:
         if targets.min() <= 0.0:

@@ -8,6 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost._validation import check_real
+from radboost.losses.link import IDENTITY
 from radboost.losses.target import NativeTargetLoss, WeightedRows, check_squares
 
 # Of the rows, around the median: as in Friedman's gradient boosting (2001, section 4.4), but of the first residuals, so
@@ -33,6 +34,7 @@ class HuberLoss(NativeTargetLoss, name="huber", of="numbers"):
     lipschitz = 1.0
     takes_several = False  # there is one delta
     of_difference = True
+    link = IDENTITY
 
     @property
     def parameter(self) -> float:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import expit, xlogy
 
 from radboost._typing import FloatArray
-from radboost.losses.base import MarginFunction, NativeLoss
+from radboost.losses.base import REGISTRY, MarginFunction, NativeLoss
+from radboost.losses.link import Link
 from radboost.losses.margin import MarginScores, SignLoss
+from radboost.losses.target import NamedTargetLoss
 
 
 class Logistic(MarginFunction):
@@ -37,6 +40,7 @@ class LogisticLoss(NativeLoss, name="logistic", of="margins"):
     """Phi(u) = log2(1 + exp(u)). Deep Boosting, section 3.2."""
 
     phi = Logistic()
+    links = MappingProxyType({"two_classes": Link("offset_logistic"), "sum": Link("balance")})
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,16 @@ class LogisticTargetLoss(SignLoss, name="logistic", of="signs"):
 
     phi = Logistic()
     lipschitz = Logistic.lipschitz
+    link = Link("logistic")
+
+    def for_classes(self) -> NamedTargetLoss:
+        multinomial: NamedTargetLoss = REGISTRY["classes"]["multinomial"]()
+        return multinomial
 
 
 class LogisticScores(MarginScores, name="logistic", of="scores"):
     """log(1 + e^(-y f)): LogLoss of equation (1), and equation (3) with several tasks."""
 
     phi = Logistic()
+    link = Link("logistic")
     lipschitz = Logistic.lipschitz

@@ -10,6 +10,7 @@ from scipy.special import xlogy
 
 from radboost._typing import ClassIds, FloatArray
 from radboost.engine import log
+from radboost.losses.link import SOFTMAX
 from radboost.losses.scores import ScoreLoss
 from radboost.losses.target import SMALLEST_SHARE, NativeTargetLoss, WeightedRows
 
@@ -18,6 +19,7 @@ class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
     """log(1 + sum over r != y of e^(f_r - f_y)). Boosting with Structural Sparsity, equation (4)."""
 
     coupled = True
+    link = SOFTMAX
     lipschitz = 0.5  # Lemma 9: a quarter of delta^2 / a
     budget = 2.0  # Lemma 5: the score of a rival and that of the own class move against each other
 
@@ -61,8 +63,8 @@ class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
     def balanced(self, slopes: FloatArray, row_weights: FloatArray) -> FloatArray:
         """Probabilities minus the own class, where the mean probability of each class is its share of the rows.
 
-        The probabilities are mixed with as much of one distribution for all rows as that takes: with t of it,
-        (1 - t) p_i + t p + s - p has the mean s, if p is that of the p_i, and it is not negative where t p >= p - s.
+        The probabilities p_i, of mean p, are mixed with as much of one distribution for all rows as is needed. With t
+        of it, (1 - t) p_i + t p + s - p has the mean s. It is not negative where t p >= p - s.
         """
         own = np.zeros_like(slopes)
         own[self.class_ids, self.rows] = 1.0
@@ -82,6 +84,7 @@ class MultinomialLoss(NativeTargetLoss, name="multinomial", of="classes"):
     """
 
     lipschitz = MultinomialScores.lipschitz
+    link = SOFTMAX
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return MultinomialScores(targets.astype(np.uint16), scores.shape[1]).value(scores.T)

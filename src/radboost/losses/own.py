@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.losses.base import TargetLoss, ask
+from radboost.losses.base import MarginLoss, TargetLoss, ask
 
 CONTRACT = "an object with the methods value(targets, scores) and derivative(targets, scores)"
 # Where a loss of margins is asked whether it is one.
@@ -32,7 +32,7 @@ def check_contract(loss: TargetLoss) -> None:
             ) from None
 
 
-class OwnMarginLoss:
+class OwnMarginLoss(MarginLoss):
     """A user's loss of targets -1 and +1 as a function of u = 1 - y f, which must not fall."""
 
     def __init__(self, loss: TargetLoss) -> None:
@@ -69,7 +69,7 @@ class OwnMarginLoss:
 
 
 def checked_numbers(loss: Any, method: str, numbers: Any, scores: FloatArray) -> FloatArray:
-    """What a user's loss returned, if it is a finite number for each score."""
+    """Result of a user's loss, checked to be a finite number for each score."""
     result = np.ascontiguousarray(numbers, dtype=np.float64)
     if result.shape != scores.shape or not np.isfinite(result).all():
         what = f"the shape {result.shape}" if result.shape != scores.shape else "NaN or infinity"

@@ -9,6 +9,7 @@ from scipy.special import xlogy
 
 from radboost._typing import FloatArray
 from radboost.engine import log
+from radboost.losses.link import EXPONENTIAL
 from radboost.losses.target import LARGEST_EXPONENT, NativeTargetLoss, WeightedRows, called, for_any_sign
 
 # A mean far below this may be zero as a floating-point number, and has no logarithm then.
@@ -18,6 +19,8 @@ SMALLEST_MAXIMUM = 1e-100
 @dataclass(frozen=True)
 class PoissonLoss(NativeTargetLoss, name="poisson", of="numbers"):
     """Phi(y, f) = exp(f) - y f, y >= 0: f is the logarithm of the mean."""
+
+    link = EXPONENTIAL
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return self._means(scores) - targets * scores
@@ -36,9 +39,6 @@ class PoissonLoss(NativeTargetLoss, name="poisson", of="numbers"):
 
     def lowest(self, targets: FloatArray) -> FloatArray:
         return np.asarray(targets - xlogy(targets, targets), dtype=np.float64)
-
-    def inverse_link(self, scores: FloatArray, /) -> FloatArray:
-        return np.exp(np.clip(scores, -708.0, 709.0))
 
     def check_targets(self, targets: FloatArray, column: int | None = None) -> None:
         if targets.min() < 0.0:

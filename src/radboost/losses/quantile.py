@@ -8,6 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost._validation import check_real
+from radboost.losses.link import IDENTITY
 from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
@@ -26,6 +27,7 @@ class QuantileLoss(NativeTargetLoss, name="quantile", of="numbers"):
     smooth = False
     scales = True
     of_difference = True
+    link = IDENTITY
 
     @property
     def parameter(self) -> float:

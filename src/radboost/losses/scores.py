@@ -1,4 +1,4 @@
-"""What boosting with structural sparsity asks of a loss."""
+"""Losses of all scores of a row, for boosting with structural sparsity."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.losses.base import Loss
+from radboost.losses.link import Link
 
 
 class ScoreLoss(Loss):
@@ -19,6 +20,8 @@ class ScoreLoss(Loss):
     largest second derivative along one score, gives the quadratic bounds of GradBoost.
     """
 
+    # From scores to probabilities, where it is a loss of classes.
+    link: ClassVar[Link | None] = None
     # Whether the Hessian of a row is diag(p) - p p^T instead of a diagonal matrix.
     coupled: ClassVar[bool] = False
     # What the row sums of |x| count in the exponential bounds of AdaBoost: 2 where a feature moves two scores of a row.
@@ -51,8 +54,7 @@ class ScoreLoss(Loss):
     def halves(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The gradient as `down` - `up`, both at least zero.
 
-        A step v of a score that is not in `budget` with others raises the loss of the row by at most
-        up (e^-v - 1) + down (e^v - 1).
+        Where no other score of the row moves, a step v raises its loss by at most up (e^-v - 1) + down (e^v - 1).
         """
 
     @abstractmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from radboost._typing import FloatArray
+from radboost.losses.link import IDENTITY
 from radboost.losses.target import NativeTargetLoss, WeightedRows, check_squares
 
 
@@ -15,6 +16,7 @@ class SquaredLoss(NativeTargetLoss, name="squared", of="numbers"):
     lipschitz = 1.0
     scales = True
     of_difference = True
+    link = IDENTITY
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return 0.5 * (scores - targets) ** 2

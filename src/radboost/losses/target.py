@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import log
 from radboost.losses.base import Loss
+from radboost.losses.link import Link
 
 # Beyond this exponent e^x is cut where it is multiplied by weights or targets and summed: all that stays finite.
 LARGEST_EXPONENT = 640.0
@@ -18,25 +19,19 @@ LARGEST_EXPONENT = 640.0
 SMALLEST_SHARE = float(np.finfo(np.float64).tiny)
 
 
-class NativeTargetLoss(Loss):
-    """A loss that the native core knows as well; the NumPy methods of the subclasses are the oracles of its kernels.
+class NamedTargetLoss(Loss):
+    """A loss Phi(y, f) with a name, in NumPy. `lipschitz` is C_Phi of Lemma 3.3 (Storcheus, chapter 3)."""
 
-    `lipschitz` is C_Phi of Lemma 3.3 (Storcheus, chapter 3).
-    """
-
+    # From scores to predictions, as exported forms know it; None where only `inverse_link` does.
+    link: ClassVar[Link | None] = None
     # Whether there are no kinks, so that a line search can be exact at little cost.
     smooth: ClassVar[bool] = True
     # Whether the loss of c y and c f is a power of c times that of y and f.
     scales: ClassVar[bool] = False
     # Whether a row may have several targets, each with this loss.
-    takes_several: ClassVar[bool] = True
+    takes_several: ClassVar[bool] = False
     # Whether it depends on f - y alone, so that an offset of the scores is one of the targets.
     of_difference: ClassVar[bool] = False
-
-    @property
-    def parameter(self) -> float:
-        """The number that the kernel takes."""
-        return 0.0
 
     @abstractmethod
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray: ...
@@ -44,15 +39,19 @@ class NativeTargetLoss(Loss):
     @abstractmethod
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray: ...
 
-    @abstractmethod
-    def start(self, rows: WeightedRows) -> float | FloatArray:
-        """The constant of least loss, or one close to it."""
+    def start(self, rows: WeightedRows) -> float | FloatArray | None:
+        """The constant of least loss, or one close to it; None where no formula has it and a search has to."""
+        return None
 
     def start_beside(self, rows: WeightedRows, offset: FloatArray) -> float | FloatArray | None:
-        """The same where rows begin with scores, their offsets; None where no formula has it and a search has to."""
+        """Best constant where rows begin with scores, their offsets; None as for `start`."""
         return self.start(rows.with_targets(rows.targets - offset)) if self.of_difference else None
 
-    def for_rows(self, rows: WeightedRows) -> NativeTargetLoss:
+    def for_classes(self) -> NamedTargetLoss | None:
+        """The loss of more than two classes that it is a case of; None for a loss of two classes alone."""
+        return None
+
+    def for_rows(self, rows: WeightedRows) -> Self:
         """The loss with what it takes from the training rows filled in."""
         return self
 
@@ -61,8 +60,8 @@ class NativeTargetLoss(Loss):
         return np.zeros(len(targets))
 
     def inverse_link(self, scores: FloatArray, /) -> FloatArray:
-        """What is predicted for a score."""
-        return scores
+        """Prediction for each score."""
+        return scores if self.link is None else self.link.numbers(scores)
 
     def validate(self) -> None:
         """Refuses parameters that the loss is not defined for."""
@@ -71,8 +70,20 @@ class NativeTargetLoss(Loss):
         """Refuses targets that the loss is not defined for; `column` is theirs in y, where it has several."""
 
 
+class NativeTargetLoss(NamedTargetLoss):
+    """A loss with a kernel in the native core, whose oracle the NumPy methods are."""
+
+    native = True
+    takes_several = True
+
+    @property
+    def parameter(self) -> float:
+        """The number that the kernel takes."""
+        return 0.0
+
+
 def called(column: int | None) -> str:
-    """What errors call the targets of a column; None where there is one alone."""
+    """Name of the targets of a column in messages; None where there is one alone."""
     return "y" if column is None else f"column {column} of y"
 
 
@@ -114,11 +125,11 @@ class WeightedRows:
         self._gather = gather
 
     def with_targets(self, targets: FloatArray) -> WeightedRows:
-        """The same rows with other targets."""
+        """Rows with the same weights and other targets."""
         return WeightedRows(targets, self._weights, self.mean, self._gather)
 
     def column(self, k: int) -> WeightedRows:
-        """The same of one of several targets."""
+        """Rows with one of several targets."""
         return self.with_targets(np.ascontiguousarray(self.targets[:, k]))
 
     def log_mean_exp(self, exponents: FloatArray, counted: FloatArray | None = None) -> float:
@@ -132,7 +143,7 @@ class WeightedRows:
         return largest + log(self.mean(np.exp(exponents - largest)))
 
     def constant(self) -> float | None:
-        """What all targets are, to the last bit; None where they differ."""
+        """Value of all targets, equal to the last bit; None where they differ."""
         ends = self._gather(np.array([self.targets.min(), self.targets.max()]) if len(self.targets) else self.targets)
         return float(ends[0]) if ends.min() == ends.max() else None
 
@@ -146,5 +157,5 @@ class WeightedRows:
         weights = np.ones(len(targets)) if self._weights is None else self._gather(self._weights)
         order = np.lexsort((weights, targets))
         cumulative = np.cumsum(weights[order])
-        place = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
-        return float(targets[order[min(place, len(order) - 1)]])
+        index = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
+        return float(targets[order[min(index, len(order) - 1)]])

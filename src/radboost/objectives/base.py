@@ -1,4 +1,4 @@
-"""What is asked of an objective: what a row costs at its scores and along a step, and what scores mean."""
+"""Base classes of objectives: the cost of a row at its scores and along a step, and the link to probabilities."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ import numpy as np
 
 from radboost._members import register
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss
+from radboost.losses import Link, MarginLoss
 
 
 class RowCost(ABC):
     """The cost of a row by its scores. `class Sum(CostOfAnyLoss, name="sum")` registers itself.
 
-    With several classes `scores` have the shape (n_rows, n_classes), and `class_ids` say the class of each row. The
-    native core knows the objective by the same name (native/losses/class_objectives.cpp).
+    With several classes `scores` have the shape (n_rows, n_classes), and `class_ids` are the class of each row.
     """
 
     name: ClassVar[str]
+    # Whether the native core knows the objective by this name (native/losses/class_objectives.cpp). Without that the
+    # NumPy methods run, with any loss.
+    native: ClassVar[bool] = True
     # Whether the cost has a derivative everywhere.
     smooth: ClassVar[bool] = True
+    # Whether growth knows how to put numbers into leaves, and prices them, where there are several classes.
+    rates_leaves: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__()
@@ -38,13 +42,23 @@ class RowCost(ABC):
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         """The cost of each row."""
 
-    @abstractmethod
+    def link(self, loss: MarginLoss | None) -> Link | None:
+        """Link to probabilities with a loss, None standing for one that is not known.
+
+        None where no exported form knows one: the probabilities of such a model are not exported.
+        """
+        return None if loss is None else loss.links.get(self.name)
+
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        """P(c | x) for each row and class.
+        """P(c | x) for each row and class, by the link.
 
         A row whose classes have the probabilities p minimises the expected loss at certain scores; these are the p that
         belong to the given scores (docs/theory.md, section 8).
         """
+        link = self.link(loss)
+        if link is None:
+            raise NotImplementedError(f"{type(self).__name__} has neither a link nor a method `probabilities`.")
+        return link.probabilities(scores)
 
 
 class CostOfAnyLoss(RowCost):
@@ -59,7 +73,7 @@ class CostOfAnyLoss(RowCost):
         return loss.value(1.0 - margins_of(scores, class_ids))
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """What Phi is taken of: u(y) for every row and class, or one number for each row.
+        """Arguments of Phi: u(y) for every row and class, or one number for each row.
 
         `margins` are the weighted sums of the hypotheses' own margins; empty but for objectives that are of those.
         """
@@ -68,6 +82,10 @@ class CostOfAnyLoss(RowCost):
     def costs(self, values: FloatArray, class_ids: ClassIds) -> FloatArray:
         """The cost of each row, from Phi at the arguments."""
         return values
+
+    def weights(self, derivatives: FloatArray, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+        """Derivative of each row's cost by u(y) of each class, from Phi' there; of objectives that are not native."""
+        return derivatives
 
     @abstractmethod
     def slopes(

@@ -7,12 +7,15 @@ import math
 import numpy as np
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import LogisticLoss, MarginLoss
+from radboost.losses import Link, LogisticLoss, MarginLoss
+from radboost.losses.link import COMPSUM
 from radboost.objectives.base import RowCost, argument_of_each_class
 
 
 class CompSum(RowCost, name="compsum"):
     """log2(1 + the sum of exp(u(y)) over the wrong classes y): Multi-Class Deep Boosting, equation (9)."""
+
+    rates_leaves = True
 
     @classmethod
     def check(cls, loss: object) -> None:
@@ -29,13 +32,5 @@ class CompSum(RowCost, name="compsum"):
         sums = np.exp(arguments - largest).sum(axis=1)
         return np.asarray((largest[:, 0] + np.log(sums)) / math.log(2.0), dtype=np.float64)
 
-    def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        return compsum_probabilities(scores)
-
-
-def compsum_probabilities(scores: FloatArray) -> FloatArray:
-    """p_c proportional to A_c (A_c + e (Z - A_c)) with A = exp(f), Z = the sum of A."""
-    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-    total = odds.sum(axis=1, keepdims=True)
-    shares = odds * (odds + math.e * (total - odds))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)
+    def link(self, loss: MarginLoss | None) -> Link:
+        return COMPSUM

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss
+from radboost.losses import Link, MarginLoss
+from radboost.losses.link import COMPSUM
 from radboost.objectives.base import CostOfAnyLoss
-from radboost.objectives.compsum import compsum_probabilities
 
 
 class Max(CostOfAnyLoss, name="max"):
@@ -26,9 +26,9 @@ class Max(CostOfAnyLoss, name="max"):
         steepest = np.where(tied, predictions, -np.inf).max(axis=1)
         return np.asarray(derivatives * (steepest - predictions[rows, class_ids]))
 
-    def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        """Those of "compsum", for want of its own: without a class above 1/2 all scores of the minimiser are 0.
+    def link(self, loss: MarginLoss | None) -> Link:
+        """Link of "compsum", for want of its own: without a class above 1/2 all scores of the minimizer are 0.
 
-        They have the right order, and are right for no other reason.
+        Its probabilities have the right order, and are right for no other reason.
         """
-        return compsum_probabilities(scores)
+        return COMPSUM

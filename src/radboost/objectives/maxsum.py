@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss
+from radboost.losses import Link, MarginLoss
+from radboost.losses.link import COMPSUM
 from radboost.objectives.base import CostOfAnyLoss, margins_of
-from radboost.objectives.compsum import compsum_probabilities
 
 
 class MaxSum(CostOfAnyLoss, name="maxsum"):
@@ -23,6 +23,6 @@ class MaxSum(CostOfAnyLoss, name="maxsum"):
     ) -> FloatArray:
         return -derivatives * margins_of(predictions, class_ids)
 
-    def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        """Those of "compsum", for want of its own, as with "max"."""
-        return compsum_probabilities(scores)
+    def link(self, loss: MarginLoss | None) -> Link:
+        """Link of "compsum", for want of its own, as with "max"."""
+        return COMPSUM

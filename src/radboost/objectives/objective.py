@@ -18,7 +18,7 @@ from radboost.engine import (
     MarginWeighting,
     current,
 )
-from radboost.losses import MarginLoss, NativeLoss
+from radboost.losses import MarginLoss
 from radboost.objectives.base import OBJECTIVES, CostOfAnyLoss, RowCost, margins_of
 from radboost.objectives.two_classes import TwoClasses
 from radboost.rows.weights import RowWeights
@@ -27,7 +27,7 @@ BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
 
 
 class LossState(NamedTuple):
-    """Where the loss stands at the current scores."""
+    """Loss, slope and error at the current scores."""
 
     loss: float  # its mean over the rows
     slope: float  # S / m: the normaliser of the weights D, divided by the number of rows
@@ -50,10 +50,9 @@ def row_cost(name: str, n_classes: int) -> RowCost:
 class Objective:
     """The mean over the rows of a loss of the margins.
 
-    With two classes there is one column of scores f, and a row costs Phi(1 - y f); all names stand for the same
-    objective there (Multi-Class Deep Boosting, appendix D). With more there is a score for each class (equations (6) to
-    (9)), and what a row costs is written in terms of u(y) = 1 - f(y_i) + f(y) over the wrong classes y, one objective a
-    file in this folder.
+    With two classes there is one column of scores f, and a row costs Phi(1 - y f). All names mean the same objective
+    there (Multi-Class Deep Boosting, appendix D). With more there is a score for each class (equations (6) to (9)). The
+    cost of a row is a function of u(y) = 1 - f(y_i) + f(y) over the wrong classes y, one objective a file.
 
     All sums are exact and thus independent of the order of the rows, of the number of threads, and of which worker of
     the collective has which rows.
@@ -91,7 +90,7 @@ class Objective:
         self.cost = row_cost(name, n_classes)
         self.smooth = self.cost.smooth
         self._class_ids = class_ids
-        self._native_loss = loss.name if isinstance(loss, NativeLoss) else ""
+        self._native_loss = loss.name if loss.native and self.cost.native else ""
         self.row_weights = RowWeights(weights, len(class_ids), folds_large=n_classes > 2, collective=collective)
         if n_classes == 2:
             self.step_grid = 2.0**-40  # sums are exact in double precision up to 2^13
@@ -100,7 +99,11 @@ class Objective:
         else:
             check_score_memory(len(class_ids), n_classes, BYTES_PER_SCORE)
             self.step_grid = 2.0**-20  # scores are 32-bit integers in this unit
-            self.scores = current().class_scores(name, self._native_loss, class_ids, n_classes, self.row_weights.native)
+            # Costs and weights of any objective of the differences u(y) can be given to the scores of "sum".
+            kernel = name if self.cost.native else "sum"
+            self.scores = current().class_scores(
+                kernel, self._native_loss, class_ids, n_classes, self.row_weights.native
+            )
             self.weighting = current().class_weighting(self.scores)
 
     def start_from(self, offset: FloatArray) -> None:
@@ -109,11 +112,15 @@ class Objective:
         For "maxsum", which is about the margins of each hypothesis alone, they count as one more hypothesis.
         """
         scores = np.rint(offset / self.step_grid) * self.step_grid
-        if isinstance(self.scores, MarginScores):
-            self.scores.set(np.ascontiguousarray(scores))
+        margins = margins_of(scores, self._class_ids) if len(self._margins()) else np.zeros(0)
+        self.set_scores(np.ascontiguousarray(scores).reshape(-1), margins)
+
+    def set_scores(self, scores: FloatArray, margins: FloatArray) -> None:
+        """Replaces all scores, shape (n_rows * n_outputs,), and the margins, which only "maxsum" has."""
+        if self.n_classes == 2:
+            self.scores.set(scores)  # type: ignore[call-arg]
         else:
-            margins = margins_of(scores, self._class_ids) if len(self._margins()) else np.zeros(0)
-            self.scores.set(np.ascontiguousarray(scores).reshape(-1), margins)
+            self.scores.set(scores, margins)  # type: ignore[call-arg]
 
     @property
     def total_weight(self) -> float:
@@ -122,12 +129,12 @@ class Objective:
 
     @property
     def signed(self) -> bool:
-        """Whether -h is as good a hypothesis as h, so that weights may have either sign."""
+        """True if -h is as good a hypothesis as h, so that weights may have either sign."""
         return self.n_classes == 2
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether the papers' closed-form step lowers this objective."""
+        """True if the papers' closed-form step lowers this objective."""
         return self._native_loss != "" and self.smooth
 
     def reweigh(self, *others: Any) -> LossState:
@@ -136,12 +143,23 @@ class Objective:
         if self._native_loss:
             sums = self.scores.reweigh(weightings, self.n_threads)
         else:
-            assert isinstance(self.cost, CostOfAnyLoss)
-            u = self.cost.arguments(self._values(), self._margins(), self._class_ids)
-            values, derivatives = self.loss.value(u.ravel()), self.loss.derivative(u.ravel())
-            sums = self.scores.reweigh_from(values, derivatives, weightings, self.n_threads)
+            sums = self.scores.reweigh_from(*self.numpy_terms(), weightings, self.n_threads)
         m = self.total_weight
         return LossState(sums.loss / m, sums.slope / m, sums.error / m)
+
+    def numpy_terms(self) -> tuple[FloatArray, FloatArray]:
+        """Phi and Phi' at the arguments of each row: what native scores without a loss are given."""
+        scores = self._values()
+        cost = self._cost_of_any_loss()
+        u = cost.arguments(scores, self._margins(), self._class_ids)
+        values, derivatives = self.loss.value(u.ravel()), self.loss.derivative(u.ravel())
+        if cost.native:
+            return values, derivatives
+        # The core adds the values of the wrong classes up: the cost of a row stands at one of them.
+        costs = np.zeros(u.shape)
+        first_wrong = np.where(self._class_ids == 0, 1, 0)
+        costs[np.arange(len(u)), first_wrong] = cost.costs(values.reshape(u.shape), self._class_ids)
+        return costs.ravel(), cost.weights(derivatives.reshape(u.shape), scores, self._class_ids).ravel()
 
     def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
         """The edges of all slots, as seen by weights that grow and by weights that shrink."""
@@ -173,18 +191,23 @@ class Objective:
         """The loss of each row at given scores: (n_rows,) for two classes, otherwise (n_rows, n_classes)."""
         return self.cost.row_losses(self.loss, scores, class_ids)
 
+    def _cost_of_any_loss(self) -> CostOfAnyLoss:
+        assert isinstance(self.cost, CostOfAnyLoss)  # `check` has refused other losses
+        return self.cost
+
     def _values(self) -> FloatArray:
         values = self.scores.values()
         return values if self.n_classes == 2 else values.reshape(-1, self.n_classes)
 
     def _margins(self) -> FloatArray:
-        return self.scores.margins() if isinstance(self.scores, ClassScores) else np.zeros(0)
+        return np.zeros(0) if self.n_classes == 2 else self.scores.margins()  # type: ignore[union-attr]
 
     def _own_loss_along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
         predictions = columns.predictions(slot)
         if self.n_classes > 2:
             predictions = predictions.reshape(-1, self.n_classes)
-        assert isinstance(self.cost, CostOfAnyLoss)
-        terms = self.cost.terms_along(self.loss, self._values(), self._margins(), predictions, eta, self._class_ids)
+        terms = self._cost_of_any_loss().terms_along(
+            self.loss, self._values(), self._margins(), predictions, eta, self._class_ids
+        )
         loss, slope = (self.row_weights.mean(term, self.n_threads) for term in terms)
         return loss, slope

@@ -1,4 +1,4 @@
-"""What the losses of several sources make together: their maximum over mixtures, a soft maximum, or their sum.
+"""Functions of the losses of several sources: their maximum over mixtures, a soft maximum, or their sum.
 
 F_k is the mean loss of source k. Storcheus, section 4.3, equation (4.4), and appendix B.4.
 """
@@ -98,6 +98,10 @@ def _as_matrix(given: Any) -> FloatArray:
     return matrix
 
 
+# With more sources few are tied in a round, and renewing the weights that the others see is not worth its time.
+MOST_FOLLOWED = 4
+
+
 class OverSources(ABC):
     """G(F_1, ..., F_p), which never falls when a loss rises."""
 
@@ -115,6 +119,14 @@ class OverSources(ABC):
         """The derivative of G where the losses have these."""
         return float(self.weights(losses) @ slopes)
 
+    def usual_mixtures(self, n_sources: int) -> FloatArray | None:
+        """The mixture that each source sees in most rounds, a row for each; None where that is not known."""
+        return None
+
+    def as_maximum(self) -> MaxOfSources | None:
+        """G itself where it is a maximum over vertices, of which the worst alone is lowered."""
+        return None
+
 
 class SumOfSources(OverSources):
     """F_1 + ... + F_p (B.1), or the sum over the vertices of mixtures."""
@@ -128,6 +140,9 @@ class SumOfSources(OverSources):
     def weights(self, losses: FloatArray) -> FloatArray:
         return self._weights
 
+    def usual_mixtures(self, n_sources: int) -> FloatArray:
+        return np.tile(self._weights, (n_sources, 1))
+
 
 class SoftmaxOfSources(OverSources):
     """log(sum of exp(mu F)) / mu over the vertices: between the maximum and log(their number) / mu more."""
@@ -136,13 +151,13 @@ class SoftmaxOfSources(OverSources):
         self._vertices, self._mu = vertices, mu
 
     def value(self, losses: FloatArray) -> float:
-        found = _at_vertices(self._vertices, losses)
-        top = float(found.max())
-        return top + log(float(np.sum(_exponentials(self._mu * (found - top))))) / self._mu
+        result = _at_vertices(self._vertices, losses)
+        top = float(result.max())
+        return top + log(float(np.sum(_exponentials(self._mu * (result - top))))) / self._mu
 
     def weights(self, losses: FloatArray) -> FloatArray:
-        found = _at_vertices(self._vertices, losses)
-        odds = _exponentials(self._mu * (found - found.max()))
+        result = _at_vertices(self._vertices, losses)
+        odds = _exponentials(self._mu * (result - result.max()))
         shares = odds / odds.sum()
         return np.asarray(shares if self._vertices is None else shares @ self._vertices)
 
@@ -167,8 +182,15 @@ class MaxOfSources(OverSources):
 
     def slope(self, losses: FloatArray, slopes: FloatArray) -> float:
         """To the right: of the vertices that are largest, the one that rises most."""
-        found = self.at_vertices(losses)
-        return float(self.at_vertices(slopes)[found == found.max()].max())
+        result = self.at_vertices(losses)
+        return float(self.at_vertices(slopes)[result == result.max()].max())
+
+    def usual_mixtures(self, n_sources: int) -> FloatArray | None:
+        each = np.eye(n_sources)
+        return each if n_sources <= MOST_FOLLOWED and np.array_equal(self.vertices, each) else None
+
+    def as_maximum(self) -> MaxOfSources:
+        return self
 
 
 class PenalisedMax(OverSources):
@@ -178,8 +200,8 @@ class PenalisedMax(OverSources):
         self._vertices, self._penalty, self._costs = vertices, penalty, penalty * sizes.sum() / sizes
 
     def value(self, losses: FloatArray) -> float:
-        found = self.weights(losses)
-        return float(found @ losses - self._costs @ found**2 + self._penalty)
+        result = self.weights(losses)
+        return float(result @ losses - self._costs @ result**2 + self._penalty)
 
     def weights(self, losses: FloatArray) -> FloatArray:
         return self._on_simplex(losses) if self._vertices is None else self._on_polytope(losses)
@@ -192,8 +214,8 @@ class PenalisedMax(OverSources):
         # The sources above the level are the first ones: as long as the next is above it, it belongs to them.
         n_above = int(np.argmin(np.append(losses[order] > levels, False)))
         tau = levels[max(n_above, 1) - 1]
-        found = np.maximum(losses - tau, 0.0) / (2.0 * self._costs)
-        return np.asarray(found / found.sum())
+        result = np.maximum(losses - tau, 0.0) / (2.0 * self._costs)
+        return np.asarray(result / result.sum())
 
     def _on_polytope(self, losses: FloatArray) -> FloatArray:
         """Frank and Wolfe's method with pairwise steps: weight goes from the worst vertex in use to the best one."""

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.engine import ClassWeighting, HypothesisColumns, MarginWeighting, current
-from radboost.objectives.base import CostOfAnyLoss
 from radboost.objectives.objective import Objective
 from radboost.objectives.over_sources import OverSources
 
@@ -25,8 +24,8 @@ LOGISTIC_CURVATURE = 0.25 / math.log(2.0)
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where the sources stand at the current scores."""
+class SourceState:
+    """Losses, slopes and errors of the sources at the current scores."""
 
     losses: FloatArray  # F_k: the mean loss of source k
     slopes: FloatArray  # Z_k / m_k: the mean of Phi' over source k
@@ -87,7 +86,7 @@ class SourcedObjective:
         self._current: set[int] = set()  # sources whose weighting is that of the scores as they are
         self.second_moments = self._second_moments()
 
-    def stand(self) -> Standing:
+    def state(self) -> SourceState:
         """Renews D, and with it what `rates` goes by."""
         scores: Any = self.objective.scores
         objective = self.objective
@@ -104,10 +103,10 @@ class SourcedObjective:
         self._unit = float(lines[:, 1].sum())
         self._current = {source for source, _ in self._followed}
         losses, slopes, errors = (lines / self.sizes[:, None]).T
-        return Standing(losses, slopes, errors)
+        return SourceState(losses, slopes, errors)
 
     def follow(self, aims: Sequence[tuple[int, FloatArray]]) -> None:
-        """Lets `stand` renew what sources see of mixtures that most rounds ask for, which saves `aim` a pass."""
+        """Lets `state` renew what sources see of mixtures that most rounds ask for, which saves `aim` a pass."""
         self._followed = list(aims)
 
     def aim(self, aims: Sequence[tuple[int, FloatArray]]) -> FloatArray:
@@ -154,24 +153,23 @@ class SourcedObjective:
         n = self.n_sources
         if n > MOST_MOMENTS:
             return None
-        found = np.empty((n, n, n))
+        result = np.empty((n, n, n))
         for i in range(n):
             for j in range(i, n):
-                found[:, i, j] = found[:, j, i] = self._by_source(self.shares[i] * self.shares[j]) / self.sizes
-        return found
+                result[:, i, j] = result[:, j, i] = self._by_source(self.shares[i] * self.shares[j]) / self.sizes
+        return result
 
     def _renewed(self, native: Any, from_values: Any) -> Any:
-        """Calls the first, or where the loss is the user's own the second with Phi and Phi' at its arguments."""
+        """Calls the first, or for a loss without a kernel the second with Phi and Phi' at its arguments."""
         objective = self.objective
         if objective._native_loss:
             return native()
-        assert isinstance(objective.cost, CostOfAnyLoss)
-        u = objective.cost.arguments(objective._values(), objective._margins(), objective._class_ids).ravel()
-        return from_values(objective.loss.value(u), objective.loss.derivative(u))
+        return from_values(*objective.numpy_terms())
 
     def rates(self, columns: HypothesisColumns, slot: int, source: int) -> tuple[FloatArray, FloatArray]:
-        """By how much a step along Q(source | x) h lowers the loss of each source, at first; and the mass it moves, the
-        mean of Phi' Q(source | x) abs(h).
+        """Rates at which a step along Q(source | x) h lowers the loss of each source, and the masses that it moves.
+
+        The mass in a source is the mean of Phi' Q(source | x) abs(h).
         """
         edges = self.objective.weighting.group_edges(columns, slot, self.shares[source], self.groups, self.n_threads)
         rates, masses = (edges * self._unit).reshape(-1, 2).T / self.sizes
@@ -187,7 +185,7 @@ class SourcedObjective:
         return float(self.objective.row_weights.largest(total))
 
     def curvatures(self, sources: list[int], shares: list[float]) -> FloatArray | None:
-        """What the second derivatives of the losses are at most along votes of these sources; None where unbounded."""
+        """Upper bounds on second derivatives of the losses along votes of these sources; None where there are none."""
         if self.second_moments is None or self.objective._native_loss != "logistic":
             return None
         total = np.zeros(self.n_sources)
@@ -206,9 +204,5 @@ class SourcedObjective:
         return self.objective.scores.values(), self.objective._margins()
 
     def restore(self, saved: Any) -> None:
-        values, margins = saved
         self._current.clear()
-        if self.objective.n_classes == 2:
-            self.objective.scores.set(values)  # type: ignore[call-arg]
-        else:
-            self.objective.scores.set(values, margins)  # type: ignore[call-arg]
+        self.objective.set_scores(*saved)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import ExponentialLoss, MarginLoss
+from radboost.losses import MarginLoss
 from radboost.objectives.base import CostOfAnyLoss, argument_of_each_class
 
 # Probabilities: rows are taken together up to so many pairs of classes, and one by one beyond so many classes.
@@ -17,6 +16,8 @@ MANY_CLASSES = 64
 
 class Sum(CostOfAnyLoss, name="sum"):
     """The sum of Phi(u(y)) over the wrong classes y: Multi-Class Deep Boosting, equation (7)."""
+
+    rates_leaves = True
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         arguments = argument_of_each_class(scores, class_ids)
@@ -38,9 +39,10 @@ class Sum(CostOfAnyLoss, name="sum"):
         return np.asarray((derivatives * directions).sum(axis=1))
 
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        if isinstance(loss, ExponentialLoss):
-            # p_c sum_y exp(f_y - f_c) is the same for all c up to the factor exp(2 f_c).
-            return np.asarray(softmax(2.0 * scores, axis=1), dtype=np.float64)
+        link = self.link(loss)
+        if link is not None and link.name == "softmax":
+            # Exponential loss: p_c sum_y exp(f_y - f_c) is the same for all c up to the factor exp(2 f_c).
+            return link.probabilities(scores)
         if scores.shape[1] > MANY_CLASSES:
             return np.array([_with_ties(loss, row) for row in scores]).reshape(scores.shape)
         height = max(1, BLOCK_CELLS // scores.shape[1] ** 2)
@@ -49,21 +51,19 @@ class Sum(CostOfAnyLoss, name="sum"):
 
 
 def _with_ties(loss: MarginLoss, scores: FloatArray) -> FloatArray:
-    """The same for one row of many classes, of which most have the same score: these share one state of the chain."""
-    levels, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    """Balance for one row of many classes, where equal scores are one state of the chain."""
+    levels, indices, counts = np.unique(scores, return_inverse=True, return_counts=True)
     shares = _balance(loss, levels[None, :], counts)[0]
-    return np.asarray((shares / counts)[places.reshape(-1)], dtype=np.float64)
+    return np.asarray((shares / counts)[indices.reshape(-1)], dtype=np.float64)
 
 
 def _balance(loss: MarginLoss, scores: FloatArray, counts: npt.NDArray[np.intp] | None = None) -> FloatArray:
-    """The p with p_c sum_y Phi'(1 - f_c + f_y) = sum_y p_y Phi'(1 - f_y + f_c) for every c.
-
-    That is the balance of a Markov chain that goes from class c to y at the rate Phi'(1 - f_c + f_y). Classes are
-    eliminated from the last to the first without a subtraction (Grassmann, Taksar and Heyman, 1985), so that small
-    probabilities are as accurate as large ones. From every class a rate of Phi'(1) or more leads to the one with the
-    largest score; it comes first, and no elimination divides by zero. With `counts` each column stands for so many
-    classes, and the result is their share together.
-    """
+    """p with p_c sum_y Phi'(1 - f_c + f_y) = sum_y p_y Phi'(1 - f_y + f_c) for every c; `counts` classes a column."""
+    # That is the balance of a Markov chain that goes from class c to y at the rate Phi'(1 - f_c + f_y). Classes are
+    # eliminated from the last to the first without a subtraction (Grassmann, Taksar and Heyman, 1985), so that small
+    # probabilities are as accurate as large ones. From every class a rate of Phi'(1) or more leads to the one with the
+    # largest score; it comes first, and no elimination divides by zero. With `counts` the result is the probability of
+    # the classes of a column together.
     order = np.argsort(-scores, axis=1, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=1)
     gaps = ranked[:, None, :] - ranked[:, :, None]

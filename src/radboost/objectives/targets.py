@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import CutTree, GradientScores, RegressionTrees, current
-from radboost.losses import NativeTargetLoss, TargetLoss, ask
+from radboost.losses import NamedTargetLoss, NativeTargetLoss, TargetLoss, ask
 from radboost.losses.own import checked_numbers
 from radboost.rows.weights import RowWeights
 
@@ -52,17 +52,17 @@ class LossRows(ABC):
     @abstractmethod
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None: ...
 
-    def line(self) -> dict[str, float]:
-        """What else the history says of a round."""
+    def history_entry(self) -> dict[str, float]:
+        """Further entries of the history for a round."""
         return {}
 
     def constant(self) -> FloatArray:
-        """What every row is scored with before the first round, one number for each output."""
+        """Score of every row before the first round; shape (n_outputs,)."""
         return np.zeros(self.scores.n_outputs)
 
 
 class NativeRows(LossRows):
-    """With a loss that the native core knows."""
+    """Rows with a loss that the native core knows."""
 
     @property
     def mean_loss(self) -> float:
@@ -86,7 +86,7 @@ class NativeRows(LossRows):
 
 
 class OwnLossRows(LossRows):
-    """With a loss of the user's own, which sees NumPy arrays."""
+    """Rows with a loss in NumPy: one of the user's own, or a named one without a kernel."""
 
     def __init__(
         self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, targets: FloatArray, n_threads: int
@@ -143,7 +143,7 @@ def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> flo
     """The mean loss with these scores, above the least that it can be: what prices are counted in."""
     loss = rows.loss
     costs = ask(loss, "value", targets, scores)
-    if isinstance(loss, NativeTargetLoss):
+    if isinstance(loss, NamedTargetLoss):
         costs = costs - loss.lowest(targets)
     gain = abs(rows.mean(np.ascontiguousarray(costs)))
     return coarse(gain) if gain > 0.0 else 1.0

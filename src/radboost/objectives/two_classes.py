@@ -12,6 +12,8 @@ from radboost.objectives.base import CostOfAnyLoss, margins_of
 class TwoClasses(CostOfAnyLoss):
     """Phi(1 - y f), with scores f of shape (n_rows,), positive for the second class (Deep Boosting, equation (4))."""
 
+    name = "two_classes"  # by which losses have its link; no parameter takes it
+
     def slopes(
         self, derivatives: FloatArray, scores: FloatArray, predictions: FloatArray, class_ids: ClassIds
     ) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any
 from radboost._members import class_named, import_members
 from radboost._validation import resolve
 from radboost.engine import descents, slope
+from radboost.penalties.base import EnsemblePenalty, check_linear
 from radboost.penalties.rows import ROW_PENALTIES, RowPenalty
 from radboost.penalties.weighted_l1 import WeightedL1, closed_form_step, on_grid
 
@@ -23,8 +24,10 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "ROW_PENALTIES",
+    "EnsemblePenalty",
     "RowPenalty",
     "WeightedL1",
+    "check_linear",
     "closed_form_step",
     "descents",
     "get_row_penalty",

@@ -23,8 +23,8 @@ class L1L2(RowPenalty, name="l1/l2"):
         """Lemma 10, with a curvature for each output.
 
         The row is -slope_r / (curvature_r + price / t), where its length t solves |slope / (curvature t + price)| = 1.
-        Newton's method on one over the left side, which is concave in t, comes from below and never passes the root;
-        with equal curvatures it is a straight line, and the first step gives the lemma.
+        Newton's method on one over the left side, which is concave in t, comes from below and never passes the root.
+        With equal curvatures it is linear, and the first step gives the lemma.
         """
         length, steepest = self.size(slopes), curvatures.max(axis=1)
         inside = (length > prices) & (steepest > 0.0)

@@ -43,8 +43,8 @@ class L1Linf(RowPenalty, name="l1/linf"):
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
         """Theorem 4: weights below the largest have no slope, the others share the price among them.
 
-        The distance of the negative slopes from the subdifferential, in the dual norm, the sum of absolute values: what
-        the others pull their weights away from zero adds up to the price, and none of them pulls towards it.
+        The distance of the negative slopes from the subdifferential, in the dual norm, the sum of absolute values. In
+        the subdifferential the pulls of the others away from zero add up to the price, and none pulls towards it.
         """
         largest = self.size(weights)[:, None]
         bound = np.abs(weights) >= largest * (1.0 - TIE)

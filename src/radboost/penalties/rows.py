@@ -1,4 +1,4 @@
-"""What boosting with structural sparsity asks of a penalty."""
+"""Penalties on rows of weights, for boosting with structural sparsity."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RowPenalty(ABC):
 
     @abstractmethod
     def size(self, weights: FloatArray) -> FloatArray:
-        """What the price of each row is multiplied by: 0 for a row of zeros."""
+        """Factor of the price of each row: 0 for a row of zeros."""
 
     @abstractmethod
     def dual_norm(self, slopes: FloatArray) -> FloatArray:
@@ -79,11 +79,11 @@ class RowPenalty(ABC):
     def exponential_update(
         self, up: FloatArray, down: FloatArray, weights: FloatArray, templates: FloatArray, prices: FloatArray
     ) -> FloatArray:
-        """The weights that minimise the bound (21): a * sum over r of up_r e^-d_r + down_r e^d_r, plus price *
-        size(w + a d), where a is the template's entry for the feature.
+        """Weights that minimize the bound (21) for the template's entry a of each feature.
 
-        The unknown is gamma = w / a + d. `up` and `down` are the correlations mu+ and mu-. Their logarithms are
-        used throughout, because e^(w / a) overflows for small a.
+        The bound is a * sum over r of up_r e^-d_r + down_r e^d_r, plus price * size(w + a d). The unknown is
+        gamma = w / a + d. `up` and `down` are the correlations mu+ and mu-. Their logarithms are used throughout,
+        because e^(w / a) overflows for small a.
         """
         start = weights / templates[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from radboost._validation import check_real
 from radboost.engine import exp, log
 from radboost.model_file import storable_value
+from radboost.penalties.base import EnsemblePenalty
 
 # With no penalty a hypothesis without an error asks for an infinite step; this one divides its loss by nine million.
 LARGEST_STEP = 16.0
@@ -16,16 +17,16 @@ LARGEST_STEP = 16.0
 def on_grid(step: float, grid: float, slack: float = 0.0) -> float:
     """The step cut to a multiple of `grid`, towards zero: a shorter step along a convex function still goes down.
 
-    Sums of such steps are exact, so the score of a row is the same whether it was added up step by step in training or
-    tree by tree in prediction. A step that falls short of a multiple by no more than `slack` (a share of the grid)
-    means that multiple: the kinks of an objective lie on the grid, and a line search stops just before them.
+    Sums of such steps are exact: training, step by step, and prediction, tree by tree, give the same score. A step that
+    falls short of a multiple by no more than `slack`, in units of the grid, becomes that multiple. The kinks of an
+    objective lie on the grid, and a line search stops just before them.
     """
     return math.trunc(step / grid + math.copysign(slack, step)) * grid
 
 
 @storable_value
 @dataclass(frozen=True)
-class WeightedL1:
+class WeightedL1(EnsemblePenalty):
     """sum over j of Lambda_j |alpha_j| with Lambda_j = lambda r_j + beta. Deep Boosting, equations (3) and (4).
 
     Coordinates are of two kinds. A signed one may have a weight of either sign: h and its mirror image -h are the same
@@ -40,7 +41,6 @@ class WeightedL1:
         check_real("l1_penalty of WeightedL1", self.l1_penalty, low=0.0)
 
     def price(self, complexity: float) -> float:
-        """Lambda_j of equation (3)."""
         return self.complexity_penalty * complexity + self.l1_penalty
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from radboost.losses.judging import STEEPNESS
+from radboost.losses.model_evaluation import STEEPNESS
 
 
 def _two(scores: Tensor) -> bool:

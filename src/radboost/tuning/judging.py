@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.calibration import JudgedRows, fit_calibration
+from radboost.calibration import CalibrationRows, fit_calibration
 from radboost.estimators._race import calibrated_losses
 from radboost.losses import ask
 from radboost.tuning.splits import Split
@@ -150,7 +150,7 @@ class ByScorer:
             # Two numbers that the held-back rows themselves choose: a fit to all rows has them from other ones.
             rows = split.held_back
             scores = shorter.ensemble_.decision_function(rows.X, self._n_threads)
-            judged = [JudgedRows(rows.row_weights(), rows.class_ids, scores)]
+            judged = [CalibrationRows(rows.row_weights(), rows.class_ids, scores)]
             shorter.calibration_ = fit_calibration(shorter._probabilities, judged, self._n_threads)
         return shorter
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from radboost.estimators._rgb_look import SMALL_SIZES, most_rounds
-from radboost.estimators.deepboost import AUTOMATIC, AUTOMATIC_RATE, AUTOMATIC_ROUNDS, RATED_OBJECTIVES
+from radboost.estimators.deepboost import AUTOMATIC, AUTOMATIC_RATE, AUTOMATIC_ROUNDS
 from radboost.families import TreeFamilies, Trees, get_families
-from radboost.losses import NativeLoss, get_loss
+from radboost.losses import get_loss
+from radboost.objectives import OBJECTIVES
 from radboost.trees import TreeOptions
 
 # Parameters by their names, with the options of trees among them.
@@ -102,8 +103,8 @@ def _leaves_may_hold_numbers(base: Any) -> bool:
     return (
         len(families) == 1
         and isinstance(families[0], Trees)
-        and isinstance(get_loss(base.loss), NativeLoss)
-        and base.objective in RATED_OBJECTIVES
+        and get_loss(base.loss).native
+        and OBJECTIVES[base.objective].rates_leaves
         and base.step in ("auto", "line_search")
     )
 

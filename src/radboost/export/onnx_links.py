@@ -7,17 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from radboost.export.onnx_nodes import Graph
-from radboost.export.parts import ExportError, Rule
+from radboost.export.parts import ExportError, formula_of
+from radboost.losses.link import Link
 
-# The rule "balance" takes about ten nodes for each class, and for each row the square of the classes in numbers.
+# The link "balance" takes about ten nodes for each class, and for each row the square of the classes in numbers.
 MOST_BALANCED = 256
 
 
-def add_rule(graph: Graph, rule: Rule, scores: str, n_classes: int) -> str:
+def add_link(graph: Graph, link: Link, scores: str, n_classes: int) -> str:
     """A line for each row and a column for each class."""
-    if rule.scale != 1.0:
-        scores = graph.add("Mul", scores, graph.real(rule.scale))
-    return RULES[rule.name](graph, scores, n_classes)
+    if link.scale != 1.0:
+        scores = graph.add("Mul", scores, graph.real(link.scale))
+    return formula_of(link, LINKS)(graph, scores, n_classes)
 
 
 def times_votes(graph: Graph, probabilities: str, scores: str, power: float, ground: float) -> str:
@@ -107,11 +108,11 @@ def _balance(graph: Graph, scores: str, n_classes: int) -> str:
         share = graph.add("ReduceSum", graph.add("Mul", shares, column), graph.whole([1]), keepdims=1)
         shares = graph.add("Concat", shares, share, axis=1)
     shares = _shares(graph, graph.add("Squeeze", shares, graph.whole([2])))
-    _, places = graph.add_several("TopK", 2, order, graph.whole([n_classes]), axis=1, largest=0)
-    return graph.add("GatherElements", shares, places, axis=1)
+    _, indices = graph.add_several("TopK", 2, order, graph.whole([n_classes]), axis=1, largest=0)
+    return graph.add("GatherElements", shares, indices, axis=1)
 
 
-RULES: dict[str, Callable[[Graph, str, int], str]] = {
+LINKS: dict[str, Callable[[Graph, str, int], str]] = {
     "logistic": _logistic,
     "offset_logistic": _offset_logistic,
     "softmax": _softmax,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from radboost.export.parts import ExportedAnswer, ExportError, Rule
+from radboost.export.parts import ExportedAnswer, ExportError, formula_of
+from radboost.losses.link import Link
 
-# The rule "balance" works on a square of numbers on the stack.
+# The link "balance" works on a square of numbers on the stack.
 MOST_BALANCED = 64
 
 EXP = """
@@ -235,14 +236,15 @@ void NAME_probabilities(const double *x, double *probabilities)
 """
 
 
-def rule_functions(rule: Rule) -> str:
+def link_functions(link: Link) -> str:
     """`NAME_rule` and what it calls."""
-    logistic = LOGISTIC if rule.name in NEEDS_LOGISTIC else ""
-    return EXP + logistic + RULE.replace("BODY", "{" + BODIES[rule.name] + "}").replace("SCALE", rule.scale.hex())
+    body = formula_of(link, BODIES)
+    logistic = LOGISTIC if link.name in NEEDS_LOGISTIC else ""
+    return EXP + logistic + RULE.replace("BODY", "{" + body + "}").replace("SCALE", link.scale.hex())
 
 
-def check_stack(rule: Rule, answer: ExportedAnswer) -> None:
-    if rule.name == "balance" and answer.n_classes > MOST_BALANCED:
+def check_stack(link: Link, answer: ExportedAnswer) -> None:
+    if link.name == "balance" and answer.n_classes > MOST_BALANCED:
         raise ExportError(
             f"The probabilities of this model, with objective='sum' and the logistic loss, take the square of "
             f"{answer.n_classes} classes in numbers on the stack; at most {MOST_BALANCED} classes are exported to C. "

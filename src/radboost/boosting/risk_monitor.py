@@ -7,12 +7,12 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from radboost._typing import FloatArray
-from radboost.boosting.watch import EarlyStopping, Watch, scores_of
+from radboost.boosting.monitor import EarlyStopping, Monitor, scores_of
 from radboost.rows.costs import Costs
 from radboost.rows.prepare import Watched
 
 
-class RiskWatch(Watch):
+class RiskMonitor(Monitor):
     """Soft-max boosting, equation (4)."""
 
     what = "loss"
@@ -25,8 +25,8 @@ class RiskWatch(Watch):
         self.unit, self.floor = costs.scale, costs.mean_floor(rows.class_ids, rows.row_weights())
         self.patience = None if stopping is None else stopping.patience
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """What the rule pays for each row, and whether the label that it prefers is another one."""
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Expected cost of the rule for each row, and the mask of rows whose preferred label is another one."""
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros_like(scores), scores])
         return (softmax(scores, axis=1) * self._costs).sum(axis=1), scores.argmax(axis=1) != self.class_ids

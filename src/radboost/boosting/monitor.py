@@ -70,13 +70,13 @@ def scores_of(n_classes: int) -> int:
     return 1 if n_classes == 2 else n_classes
 
 
-class Watch(ABC):
+class Monitor(ABC):
     """Scores of the validation rows, kept up with the fit step by step."""
 
     what: ClassVar[str]  # is to become low
-    tells_errors: bool = True  # whether rows can be plainly wrong
+    has_errors: bool = True  # whether rows can be plainly wrong
     patience: int | None = None  # rounds to wait for it; None: watch only
-    unit: float = 1.0  # what `judge` finds, times this, plus `floor`, is what the history says
+    unit: float = 1.0  # what `evaluate` returns, times this, plus `floor`, is what the history says
     floor: float = 0.0
     measures: Measures | None = None  # metrics of the user's choice: the first decides then, and is to become high
 
@@ -94,14 +94,14 @@ class Watch(ABC):
         self.best_round = 0  # rounds to keep
 
     @abstractmethod
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
-        """What each row costs with these scores, and whether it is wrong, where that can be said."""
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+        """Cost of each row with these scores, and the mask of wrong rows, None where no row can be plainly wrong."""
 
     @property
     def recorded(self) -> list[str]:
-        """What it adds to the history."""
+        """Names of its entries in the history."""
         measured = [] if self.measures is None else self.measures.names
-        errors = ["error"] if self.tells_errors else []
+        errors = ["error"] if self.has_errors else []
         return [f"validation_{name}" for name in (*errors, self.what, *measured)]
 
     def replay(self, trace: Trace) -> str | None:
@@ -116,7 +116,7 @@ class Watch(ABC):
     def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
         """Records the round and says when to stop."""
         self._add(trace, steps)
-        costs, wrong = self.judge(self._scores)
+        costs, wrong = self.evaluate(self._scores)
         cost = self._mean(costs)
         line = {} if wrong is None else {"validation_error": self._mean(wrong)}
         line[f"validation_{self.what}"] = cost * self.unit + self.floor
@@ -144,7 +144,7 @@ class Watch(ABC):
         return self._weights.mean(values, self._n_threads)
 
 
-class LossWatch(Watch):
+class LossMonitor(Monitor):
     """The loss that is trained on."""
 
     what = "loss"
@@ -154,6 +154,6 @@ class LossWatch(Watch):
         self._objective = objective
         self.patience = None if stopping is None else stopping.patience
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """The loss of each row; a tie is an error."""
         return self._objective.row_losses(scores, self.class_ids), margins_of(scores, self.class_ids) <= 0

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radboost.losses.judging import JUDGING_LOSSES, JudgingLoss
+from radboost.losses.model_evaluation import EVALUATION_LOSSES, EvaluationLoss
 
-EVERY = pytest.mark.parametrize("name", JUDGING_LOSSES)
+EVERY = pytest.mark.parametrize("name", EVALUATION_LOSSES)
 CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 5])
 
 
-def made(name: str, n_classes: int, n: int = 60) -> tuple[JudgingLoss, np.ndarray, Any]:
+def made(name: str, n_classes: int, n: int = 60) -> tuple[EvaluationLoss, np.ndarray, Any]:
     rng = np.random.default_rng([len(name), n_classes])
-    loss = JUDGING_LOSSES[name](rng.integers(0, n_classes, n).astype(np.uint16), n_classes)
+    loss = EVALUATION_LOSSES[name](rng.integers(0, n_classes, n).astype(np.uint16), n_classes)
     return loss, 2.0 * rng.normal(size=(1 if n_classes == 2 else n_classes, n)), rng
 
 
@@ -65,7 +65,7 @@ def test_convex_ones_are_convex(name: str, n_classes: int) -> None:
 @CLASSES
 def test_values_by_hand(n_classes: int) -> None:
     _, scores, _ = made("hinge", n_classes)
-    losses = {name: made(name, n_classes)[0] for name in JUDGING_LOSSES}
+    losses = {name: made(name, n_classes)[0] for name in EVALUATION_LOSSES}
     ids = losses["hinge"].class_ids
     for name in ("cross_entropy", "zero_one", "l1"):
         losses[name] = losses[name].of(ids.astype(np.uint16))
@@ -85,4 +85,4 @@ def test_values_by_hand(n_classes: int) -> None:
             "l1": distance,
         }
         for name, value in expected.items():
-            assert losses[name].judged(scores)[row] == pytest.approx(value, rel=1e-12), name
+            assert losses[name].reported(scores)[row] == pytest.approx(value, rel=1e-12), name

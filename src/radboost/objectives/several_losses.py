@@ -14,7 +14,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import CutTree, GradientScores, RegressionTrees
-from radboost.losses.judging import JudgingLoss, make_judging
+from radboost.losses.model_evaluation import EvaluationLoss, make_evaluation_losses
 from radboost.objectives.over_sources import SoftmaxOfSources
 from radboost.objectives.targets import LossRows
 from radboost.rows.weights import RowWeights
@@ -28,30 +28,30 @@ class SeveralLosses:
     n_classes: int
     vertices: FloatArray | None  # of the mixtures; None: all of them
     mu: float
-    smooth: bool = False  # a hinge has a kink
-    # On rows that a tree parts a line search has no end: no step is longer than that of the logistic loss by (3.9),
+    # A line search has no end on rows that a tree separates. No step is longer than that of the logistic loss by (3.9),
     # whose second derivative is at most 1/4.
     longest_step: float = 4.0
+    smooth: bool = False  # a hinge has a kink
 
     @property
     def names(self) -> list[str]:
         return [name for name, _ in self.losses]
 
-    def of(self, targets: FloatArray) -> list[JudgingLoss]:
-        """For rows with these targets: -1 and +1, or the places of classes."""
+    def of(self, targets: FloatArray) -> list[EvaluationLoss]:
+        """Losses of rows with these targets: -1 and +1, or indices of classes."""
         ids = (targets > 0) if self.n_classes == 2 else targets
-        return make_judging(self.losses, np.asarray(ids).astype(np.uint16), self.n_classes)
+        return make_evaluation_losses(self.losses, np.asarray(ids).astype(np.uint16), self.n_classes)
 
     def lines(self, scores: FloatArray) -> FloatArray:
         """A line for each output."""
         return scores[None] if scores.ndim == 1 else np.ascontiguousarray(scores.T)
 
-    def values(self, losses: Sequence[JudgingLoss], scores: FloatArray) -> FloatArray:
+    def values(self, losses: Sequence[EvaluationLoss], scores: FloatArray) -> FloatArray:
         """A column for each loss, divided by its unit."""
         lines = self.lines(scores)
         return np.column_stack([loss.value(lines) / loss.lipschitz_of_value for loss in losses])
 
-    def mixed(self, losses: Sequence[JudgingLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
+    def mixed(self, losses: Sequence[EvaluationLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
         """The derivative of a mixture by each score, in the shape of the scores."""
         lines = self.lines(scores)
         total = np.zeros_like(lines)
@@ -68,7 +68,7 @@ class SeveralLosses:
         return self.mixed(self.of(targets), scores, np.full(p, 1.0 / p))
 
 
-class JudgedRows(LossRows):
+class SeveralLossRows(LossRows):
     """Training rows under the soft maximum of several losses."""
 
     def __init__(
@@ -124,7 +124,7 @@ class JudgedRows(LossRows):
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
         self.set_scores(self._scores + step * self._shaped(grower.answers(cut)))
 
-    def line(self) -> dict[str, float]:
+    def history_entry(self) -> dict[str, float]:
         names = self.several.names
-        found = {f"loss[{name}]": float(value) for name, value in zip(names, self.means, strict=True)}
-        return found | {f"mixture[{name}]": float(share) for name, share in zip(names, self.mixture, strict=True)}
+        result = {f"loss[{name}]": float(value) for name, value in zip(names, self.means, strict=True)}
+        return result | {f"mixture[{name}]": float(share) for name, share in zip(names, self.mixture, strict=True)}

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.boosting.martiboost import ends_right, walk_on
+from radboost.boosting.monitor import EarlyStopping, Monitor, scores_of
 from radboost.boosting.trace import Step, Trace
-from radboost.boosting.watch import EarlyStopping, Watch, scores_of
 from radboost.rows.prepare import Watched
 from radboost.trees.tree import Tree, forest_of
 
@@ -18,7 +18,7 @@ from radboost.trees.tree import Tree, forest_of
 LARGEST_EXPONENT = 600.0
 
 
-class ClassicWatch(Watch):
+class ClassicMonitor(Monitor):
     """Watches the loss that the algorithm lowers in training."""
 
     what = "loss"
@@ -29,7 +29,7 @@ class ClassicWatch(Watch):
         self.patience = None if stopping is None else stopping.patience
 
     def _wrong(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
-        """As `predict` has it: the first class at a tie."""
+        """Mask of the wrong rows; as in `predict`, the first class wins a tie."""
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(best != self.class_ids)
 
@@ -38,17 +38,17 @@ class ClassicWatch(Watch):
         return _exp(np.where(self.class_ids == 1, -scores, scores))
 
 
-class SAMMEWatch(ClassicWatch):
+class SAMMEMonitor(ClassicMonitor):
     """exp of (the sum of all alphas) / K less the score of the row's class: the loss of Algorithm 4."""
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         if scores.ndim == 1:
             return self._of_margin(scores), self._wrong(scores)
         own = scores[np.arange(len(scores)), self.class_ids]
         return _exp(scores.mean(axis=1) - own), self._wrong(scores)  # every tree votes for one class of each row
 
 
-class AdaBoostMHWatch(ClassicWatch):
+class AdaBoostMHMonitor(ClassicMonitor):
     """The mean over the classes of exp(-y psi): the loss of Algorithm 3."""
 
     _total = 0.0  # the sum of the weights so far
@@ -57,7 +57,7 @@ class AdaBoostMHWatch(ClassicWatch):
         super()._add(trace, steps)
         self._total += sum(step.eta for step in steps)
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         if scores.ndim == 1:
             return self._of_margin(scores), self._wrong(scores)
         # A round has K trees of weight 2 alpha, which vote or abstain where the paper's say +1 or -1.
@@ -66,7 +66,7 @@ class AdaBoostMHWatch(ClassicWatch):
         return np.asarray(_exp(np.where(own, -psi, psi)).mean(axis=1)), self._wrong(scores)
 
 
-class MartingaleWatch(ClassicWatch):
+class MartingaleMonitor(ClassicMonitor):
     """The probability that a walk which ends in this layer ends on the wrong side."""
 
     def __init__(self, rows: Watched, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
@@ -83,7 +83,7 @@ class MartingaleWatch(ClassicWatch):
         self._masses = walk_on(self._masses, plus, on_minus, on_plus)
         self._scores = 2.0 * ends_right(self._masses) - 1.0
 
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         right = 0.5 * (1.0 + scores)
         return np.where(self.class_ids == 1, 1.0 - right, right), self._wrong(scores)
 

@@ -19,12 +19,12 @@ from radboost.losses.logistic import Logistic
 from radboost.losses.multinomial import MultinomialScores
 from radboost.losses.own import CONTRACT, check_contract, checked_numbers
 
-JUDGING_LOSSES: dict[str, type[JudgingLoss]] = REGISTRY["judging"]
+EVALUATION_LOSSES: dict[str, type[EvaluationLoss]] = REGISTRY["evaluation"]
 # The zero-one loss has no slope; it is trained as 1 / (1 + e^(STEEPNESS margin)), whose largest slope is 1.
 STEEPNESS = 4.0
 
 
-class JudgingLoss(Loss):
+class EvaluationLoss(Loss):
     """A loss of all scores of a row. Scores and gradients have a line for each output and a column for each row."""
 
     convex: ClassVar[bool] = True
@@ -35,8 +35,8 @@ class JudgingLoss(Loss):
         self.signs = np.where(self.class_ids == 1, 1.0, -1.0)
         self.rows = np.arange(len(self.class_ids))
 
-    def of(self, class_ids: ClassIds) -> JudgingLoss:
-        """The same loss of other rows."""
+    def of(self, class_ids: ClassIds) -> EvaluationLoss:
+        """Loss of the same kind for other rows."""
         return type(self)(class_ids, self.n_classes)
 
     @property
@@ -56,7 +56,7 @@ class JudgingLoss(Loss):
     def gradient(self, scores: FloatArray) -> FloatArray:
         """Its derivative by each score, or one of its subgradients."""
 
-    def judged(self, scores: FloatArray) -> FloatArray:
+    def reported(self, scores: FloatArray) -> FloatArray:
         """The loss of each row, as it is reported."""
         return self.value(scores)
 
@@ -79,7 +79,7 @@ class JudgingLoss(Loss):
         return gradient
 
 
-class CrossEntropy(JudgingLoss, name="cross_entropy", of="judging"):
+class CrossEntropyLoss(EvaluationLoss, name="cross_entropy", of="evaluation"):
     """log(1 + e^(-y f)), and for several classes -log of the softmax of the own one."""
 
     _phi = Logistic()
@@ -99,7 +99,7 @@ class CrossEntropy(JudgingLoss, name="cross_entropy", of="judging"):
         return MultinomialScores(self.class_ids.astype(np.uint16), self.n_classes).gradient(scores)
 
 
-class Hinge(JudgingLoss, name="hinge", of="judging"):
+class Hinge(EvaluationLoss, name="hinge", of="evaluation"):
     """max(0, 1 - margin); the margin of several classes is that over the best rival."""
 
     @property
@@ -114,7 +114,7 @@ class Hinge(JudgingLoss, name="hinge", of="judging"):
         return self._from_margins(-(margins < 1.0).astype(np.float64), rival, len(scores))
 
 
-class ZeroOne(JudgingLoss, name="zero_one", of="judging"):
+class ZeroOne(EvaluationLoss, name="zero_one", of="evaluation"):
     """1 where the margin is not positive. It is trained by a sigmoid, which has slopes, and reported as it is."""
 
     convex = False
@@ -124,17 +124,19 @@ class ZeroOne(JudgingLoss, name="zero_one", of="judging"):
         return STEEPNESS / 4.0 * (1.0 if self.two else math.sqrt(2.0))
 
     def value(self, scores: FloatArray) -> FloatArray:
-        return CrossEntropy._phi.derivative(-STEEPNESS * self._margins(scores)[0])
+        return CrossEntropyLoss._phi.derivative(-STEEPNESS * self._margins(scores)[0])
 
     def gradient(self, scores: FloatArray) -> FloatArray:
         margins, rival = self._margins(scores)
-        return self._from_margins(-STEEPNESS * CrossEntropy._phi.curvature(-STEEPNESS * margins), rival, len(scores))
+        return self._from_margins(
+            -STEEPNESS * CrossEntropyLoss._phi.curvature(-STEEPNESS * margins), rival, len(scores)
+        )
 
-    def judged(self, scores: FloatArray) -> FloatArray:
+    def reported(self, scores: FloatArray) -> FloatArray:
         return (self._margins(scores)[0] <= 0.0).astype(np.float64)
 
 
-class L1Distance(JudgingLoss, name="l1", of="judging"):
+class L1Distance(EvaluationLoss, name="l1", of="evaluation"):
     """|f - y|, and for several classes the sum of |f_c - 1| of the own class and |f_c| of the others."""
 
     @property
@@ -155,7 +157,7 @@ class L1Distance(JudgingLoss, name="l1", of="judging"):
         return np.sign(self._residuals(scores))
 
 
-class OwnJudgingLoss(JudgingLoss, name=None, of="judging"):
+class OwnEvaluationLoss(EvaluationLoss, name=None, of="evaluation"):
     """A loss of the user's: value(targets, scores) and derivative(targets, scores).
 
     Targets are -1 and +1 with two classes, otherwise 0, 1, ...; `lipschitz_of_value` is M_k, 1 where it says nothing.
@@ -168,8 +170,8 @@ class OwnJudgingLoss(JudgingLoss, name=None, of="judging"):
         self._loss = loss
         self._targets = self.signs if self.two else self.class_ids.astype(np.float64)
 
-    def of(self, class_ids: ClassIds) -> JudgingLoss:
-        return OwnJudgingLoss(self._loss, class_ids, self.n_classes)
+    def of(self, class_ids: ClassIds) -> EvaluationLoss:
+        return OwnEvaluationLoss(self._loss, class_ids, self.n_classes)
 
     @property
     def lipschitz_of_value(self) -> float:
@@ -181,46 +183,46 @@ class OwnJudgingLoss(JudgingLoss, name=None, of="judging"):
 
     def gradient(self, scores: FloatArray) -> FloatArray:
         theirs = self._as_theirs(scores)
-        found = checked_numbers(self._loss, "derivative", ask(self._loss, "derivative", self._targets, theirs), theirs)
-        return np.ascontiguousarray(found[None] if self.two else found.T)
+        result = checked_numbers(self._loss, "derivative", ask(self._loss, "derivative", self._targets, theirs), theirs)
+        return np.ascontiguousarray(result[None] if self.two else result.T)
 
     def _as_theirs(self, scores: FloatArray) -> FloatArray:
         return scores[0] if self.two else np.ascontiguousarray(scores.T)
 
 
-def check_judging(losses: Any) -> list[tuple[str, Any]]:
+def check_evaluation_losses(losses: Any) -> list[tuple[str, Any]]:
     """Names and losses: those of ours by their names, others as objects."""
     if isinstance(losses, str) or not isinstance(losses, tuple | list) or not losses:
         raise ValueError(
-            f"losses must be a tuple or list of one or more of {', '.join(map(repr, JUDGING_LOSSES))}, or of {CONTRACT}"
-            f"; got {losses!r}."
+            f"losses must be a tuple or list of one or more of {', '.join(map(repr, EVALUATION_LOSSES))}, or of "
+            f"{CONTRACT}; got {losses!r}."
         )
-    found: list[tuple[str, Any]] = []
+    result: list[tuple[str, Any]] = []
     for loss in losses:
         if isinstance(loss, str):
-            if loss not in JUDGING_LOSSES:
-                known = ", ".join(map(repr, JUDGING_LOSSES))
+            if loss not in EVALUATION_LOSSES:
+                known = ", ".join(map(repr, EVALUATION_LOSSES))
                 raise ValueError(f"losses has {loss!r}; known are {known}, and {CONTRACT}.")
-            found.append((loss, loss))
+            result.append((loss, loss))
             continue
         if not callable(getattr(loss, "value", None)) or not callable(getattr(loss, "derivative", None)):
             raise TypeError(f"losses has {loss!r}, which is no name and not {CONTRACT}.")
         check_contract(loss)
         name = type(loss).__name__
         check_real(f"{name}.lipschitz_of_value", getattr(loss, "lipschitz_of_value", 1.0), low=0.0, open_low=True)
-        found.append((name, loss))
-    names = [name for name, _ in found]
+        result.append((name, loss))
+    names = [name for name, _ in result]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"losses has {twice[0]!r} more than once; each is to be weighed against the others.")
-    return found
+    return result
 
 
-def make_judging(losses: list[tuple[str, Any]], class_ids: ClassIds, n_classes: int) -> list[JudgingLoss]:
+def make_evaluation_losses(losses: list[tuple[str, Any]], class_ids: ClassIds, n_classes: int) -> list[EvaluationLoss]:
     """The losses of these rows."""
     return [
-        JUDGING_LOSSES[loss](class_ids, n_classes)
+        EVALUATION_LOSSES[loss](class_ids, n_classes)
         if isinstance(loss, str)
-        else OwnJudgingLoss(loss, class_ids, n_classes)
+        else OwnEvaluationLoss(loss, class_ids, n_classes)
         for _, loss in losses
     ]

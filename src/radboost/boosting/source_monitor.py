@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.boosting.watch import EarlyStopping, LossWatch
+from radboost.boosting.monitor import EarlyStopping, LossMonitor
 from radboost.objectives import Objective
 from radboost.objectives.over_sources import agnostic
 from radboost.rows.prepare import Watched
 
 
-class SourceWatch(LossWatch):
+class SourceMonitor(LossMonitor):
     """The largest mean loss over the mixtures (4.1), and the largest error; rows have shares behind their columns."""
 
     def __init__(

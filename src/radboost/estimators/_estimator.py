@@ -59,11 +59,6 @@ class Estimator(NamedParameters, BaseEstimator):
     _kind_of_file: ClassVar[str]
     # Parameters that predictions need and that are never objects of the user's, which a file leaves out.
     _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs",)
-    def to_rules(self) -> list[str]:
-        """The model as a list of lines of text."""
-        from radboost.export.rules import rules
-
-        return rules(self._exported())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file for `radboost.load`, without pickle (docs/developers/model-file.md)."""

@@ -14,7 +14,6 @@ from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.ensemble.arrays import STEP_TYPE
 from radboost.families import Hypothesis, KernelHypothesis
 from radboost.families.kinds import KINDS, OWN, Shape, by_kind, kind_of, scorers
-from radboost.families.scaled_columns import ScaledColumn
 from radboost.families.sourced import SourcedHypothesis
 from radboost.sparsity import Centre, Column, Product, Stump
 from radboost.trees import Tree
@@ -23,7 +22,6 @@ N_FEATURES = 5
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, N_FEATURES))
 CASES: dict[type[Any], list[Any]] = {
-    ScaledColumn: [ScaledColumn(0, -1.0, 2.0), ScaledColumn(3, 0.0, 1.0)],
     Column: [Column(3), Column(0)],
     Product: [Product((0, 0, 2)), Product((4,)), Product((1, 3))],
     Centre: [Centre(X[0], 0.3), Centre(tuple(X[1]), 0.3), Centre(X[2], 1.5)],

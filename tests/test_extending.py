@@ -19,7 +19,10 @@ BLOCK = re.compile(r"^```python no-run\n(?P<code>.*?)^```$", re.MULTILINE | re.D
 HEADER = re.compile(r"# (?P<path>(src|tests)/[\w/.]+)(, (?P<where>[^\n]+))?\n")
 #: what a block that changes a file follows there
 BEHIND = {
+    "among the imports": "from radboost.families.kinds import KINDS, OWN, Shape, by_kind, kind_of, scorers\n",
     "in CASES": "CASES: dict[type[Any], list[Any]] = {\n",
+    "after the estimators": "    SupervisedKernelProjection,\n)\n",
+    "in __all__": "__all__ = [\n",
     "in Estimator": '    _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs",)\n',
 }
 #: without the finder of an editable install, which leads to the package itself
@@ -38,15 +41,16 @@ CONTRACTS = {
 }
 
 
-def blocks() -> tuple[dict[str, tuple[str | None, str]], list[str]]:
-    """File -> (where in it, None for a new file; text), and the examples that use the members."""
-    files, examples = {}, []
+def blocks() -> tuple[dict[str, list[tuple[str | None, str]]], list[str]]:
+    """File -> texts, each with where in it (None for a new file), and the examples that use the members."""
+    files: dict[str, list[tuple[str | None, str]]] = {}
+    examples = []
     for found in BLOCK.finditer(PAGE):
         header = HEADER.match(found["code"])
         if header is None:
             examples.append(found["code"])
         else:
-            files[header["path"]] = header["where"], found["code"][header.end() :]
+            files.setdefault(header["path"], []).append((header["where"], found["code"][header.end() :]))
     return files, examples
 
 
@@ -57,8 +61,18 @@ def test_the_table_names_the_files_of_the_examples() -> None:
     assert set(files) <= listed
     for path in listed - set(files):  # of kernels
         assert (ROOT / path).is_file(), path
-    for path, (where, _) in files.items():
-        assert (ROOT / path).exists() == (where is not None), path
+    for path, texts in files.items():
+        assert (ROOT / path).exists() == (texts[0][0] is not None), path
+
+
+def write(files: dict[str, list[tuple[str | None, str]]], folder: Path) -> None:
+    for path, texts in files.items():
+        for where, text in texts:
+            before = (folder / path).read_text(encoding="utf-8") if where else ""
+            behind = BEHIND.get(where or "", before)
+            assert behind in before, (path, where)
+            after = before.replace(behind, behind + text, 1) if before else text
+            (folder / path).write_text(after, encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:src|tests|native|docs)/[\w/.-]+\.\w+)`", PAGE))))
@@ -72,12 +86,7 @@ def test_the_members_of_the_page_keep_the_contracts(tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__", "data")
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for path, (where, text) in files.items():
-        target = tmp_path / path
-        before = target.read_text(encoding="utf-8") if where else ""
-        behind = BEHIND.get(where or "", before)
-        assert behind in before
-        target.write_text(before.replace(behind, behind + text, 1) if before else text, encoding="utf-8")
+    write(files, tmp_path)
     native = Path(str(_native.__file__))  # of an editable install it is elsewhere
     shutil.copy(native, tmp_path / "src" / "radboost" / native.name)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -321,13 +321,13 @@ class MultiSourceDescent(RoundMaker):
             own = float(over.at_vertices(columns[0].rates)[tied[0]])
             # What the others have in the ensemble already may do; growing for them is what costs time.
             columns += self._unlike(columns, self._columns(aims, round_index, only_old=True))
-            value, shares, mixture = self._play(columns, tied, over)
+            value, factors, mixture = self._play(columns, tied, over)
             if value < MEMBERS_ENOUGH * own:
                 columns += self._unlike(columns, self._columns(aims, round_index))
-        value, shares, mixture = self._play(columns, tied, over)
+        value, factors, mixture = self._play(columns, tied, over)
         for attempt in range(1 + MORE_COLUMNS):
             if value > RATE_TOLERANCE:
-                block = self._block(columns, shares)
+                block = self._block(columns, factors)
                 steps = self._take(block, self._step_size(block), round_index)
                 if steps:
                     return steps
@@ -338,7 +338,7 @@ class MultiSourceDescent(RoundMaker):
             if not fresh:
                 break
             columns += fresh
-            value, shares, mixture = self._play(columns, tied, over)
+            value, factors, mixture = self._play(columns, tied, over)
         return []
 
     def _play(
@@ -349,8 +349,8 @@ class MultiSourceDescent(RoundMaker):
         )
 
     def _unlike(self, columns: list[Direction], more: list[Direction]) -> list[Direction]:
-        known = {(id(column.members[0]), column.shares[0]) for column in columns}
-        return [column for column in more if (id(column.members[0]), column.shares[0]) not in known]
+        known = {(id(column.members[0]), column.factors[0]) for column in columns}
+        return [column for column in more if (id(column.members[0]), column.factors[0]) not in known]
 
     def _columns(self, aims: list[tuple[int, FloatArray]], draw: int, only_old: bool = False) -> list[Direction]:
         """The steepest direction of each source for its mixture; a source may have several of these."""
@@ -372,26 +372,26 @@ class MultiSourceDescent(RoundMaker):
 
     def _turned(self, direction: Direction, mixture: FloatArray) -> Direction:
         """The direction or its mirror image, whichever lowers the mixture more, prices counted."""
-        mirror = replace(direction, shares=[-direction.shares[0]], rates=-direction.rates)
+        mirror = replace(direction, factors=[-direction.factors[0]], rates=-direction.rates)
         gains = [float(way.rates @ mixture) - self._prices(way) for way in (direction, mirror)]
         turns = self._signed or direction.members[0].weight > 0.0  # with several classes no weight may be negative
         return mirror if turns and gains[1] > gains[0] else direction
 
     def _prices(self, direction: Direction) -> float:
         """Cost of a unit of the step at first; a weight that is almost zero counts as having passed it."""
-        (member,), (share,) = direction.members, direction.shares
-        return member.price * (1.0 if (member.weight + LOOK_AHEAD * share) * share >= 0.0 else -1.0)
+        (member,), (factor,) = direction.members, direction.factors
+        return member.price * (1.0 if (member.weight + LOOK_AHEAD * factor) * factor >= 0.0 else -1.0)
 
-    def _block(self, columns: list[Direction], shares: FloatArray) -> Direction:
-        kept = [(column, float(share)) for column, share in zip(columns, shares, strict=True) if share > 0.0]
+    def _block(self, columns: list[Direction], factors: FloatArray) -> Direction:
+        kept = [(column, float(factor)) for column, factor in zip(columns, factors, strict=True) if factor > 0.0]
         sources = [column.sources[0] for column, _ in kept]
         return Direction(
             [column.members[0] for column, _ in kept],
             sources,
-            [share * column.shares[0] for column, share in kept],
-            np.sum([share * column.rates for column, share in kept], axis=0),
-            np.sum([share * column.masses for column, share in kept], axis=0),
-            reach=self.objective.reach(sources, [share for _, share in kept]),
+            [factor * column.factors[0] for column, factor in kept],
+            np.sum([factor * column.rates for column, factor in kept], axis=0),
+            np.sum([factor * column.masses for column, factor in kept], axis=0),
+            reach=self.objective.reach(sources, [factor for _, factor in kept]),
             real_valued=any(column.real_valued for column, _ in kept),
         )
 
@@ -420,7 +420,7 @@ class MultiSourceDescent(RoundMaker):
 
     def _models(self, direction: Direction) -> list[Model]:
         """Bounds on the losses after a step; "closed_form" is that of the thesis alone."""
-        curvatures = self.objective.curvatures(direction.sources, direction.shares) if self.step == "auto" else None
+        curvatures = self.objective.curvatures(direction.sources, direction.factors) if self.step == "auto" else None
         return bounds_along(direction, self._state.losses, curvatures)
 
     def _derivative(self, direction: Direction) -> Callable[[float], float]:
@@ -428,11 +428,13 @@ class MultiSourceDescent(RoundMaker):
         objective = self.objective
 
         def derivative(eta: float) -> float:
-            take_back = self._move(direction, [on_grid(eta * share, objective.step_grid) for share in direction.shares])
+            take_back = self._move(
+                direction, [on_grid(eta * factor, objective.step_grid) for factor in direction.factors]
+            )
             state = objective.state()
             rates = sum(
-                share * objective.rates(self.members[source].columns, member.slot, source)[0]
-                for member, source, share in zip(direction.members, direction.sources, direction.shares, strict=True)
+                factor * objective.rates(self.members[source].columns, member.slot, source)[0]
+                for member, source, factor in zip(direction.members, direction.sources, direction.factors, strict=True)
             )
             take_back()
             return objective.over.slope(state.losses, -np.asarray(rates))
@@ -459,7 +461,7 @@ class MultiSourceDescent(RoundMaker):
         cancels = len(direction.members) == 1 and direction.weight != 0.0 and eta == -direction.weight
         moved = False
         for _ in range(HALVINGS):
-            etas = [eta if cancels else on_grid(eta * share, self.objective.step_grid) for share in direction.shares]
+            etas = [eta if cancels else on_grid(eta * factor, self.objective.step_grid) for factor in direction.factors]
             if not any(etas):
                 break
             take_back, moved = self._move(direction, etas), True

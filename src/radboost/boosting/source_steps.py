@@ -13,7 +13,7 @@ from radboost.boosting.line_search import line_search_step
 from radboost.boosting.members import Member
 from radboost.engine import exp
 
-# Shares of the hypotheses in a block are multiples of this.
+# Factors of the hypotheses in a block are multiples of this.
 BLOCK_GRID = 2.0**-10
 # From a step to the losses of the sources, and their derivatives.
 Model = Callable[[float], tuple[FloatArray, FloatArray]]
@@ -21,11 +21,11 @@ Model = Callable[[float], tuple[FloatArray, FloatArray]]
 
 @dataclass
 class Direction:
-    """Members that move together: member j by eta times its share, which may be negative."""
+    """Members that move together: member j by eta times its factor, which may be negative."""
 
     members: list[Member]
     sources: list[int]
-    shares: list[float]
+    factors: list[float]
     rates: FloatArray  # by how much a unit of the step lowers the loss of each source, at first
     masses: FloatArray  # the mean of Phi' times what a unit of the step changes, in each source
     reach: float = 1.0  # the largest change of a score by a unit of the step
@@ -36,14 +36,14 @@ class Direction:
     def price_slope(self, eta: float) -> float:
         """The derivative of the prices at a step; at a kink the one ahead."""
         return sum(
-            member.price * share * math.copysign(1.0, member.weight + eta * share or share)
-            for member, share in zip(self.members, self.shares, strict=True)
+            member.price * factor * math.copysign(1.0, member.weight + eta * factor or factor)
+            for member, factor in zip(self.members, self.factors, strict=True)
         )
 
     def price_change(self, eta: float) -> float:
         return sum(
-            member.price * (abs(member.weight + eta * share) - abs(member.weight))
-            for member, share in zip(self.members, self.shares, strict=True)
+            member.price * (abs(member.weight + eta * factor) - abs(member.weight))
+            for member, factor in zip(self.members, self.factors, strict=True)
         )
 
 
@@ -58,8 +58,8 @@ def minimum_along(direction: Direction, derivative: Callable[[float], float], si
     eta = max(0.0, line_search_step(whole, 0.0, 0.0, True, tolerance))
     if signed:
         return eta
-    pairs = zip(direction.members, direction.shares, strict=True)
-    return min([eta, *(-member.weight / share for member, share in pairs if share < 0.0)])
+    pairs = zip(direction.members, direction.factors, strict=True)
+    return min([eta, *(-member.weight / factor for member, factor in pairs if factor < 0.0)])
 
 
 def bounds_along(direction: Direction, losses: FloatArray, curvatures: FloatArray | None) -> list[Model]:
@@ -90,26 +90,26 @@ def bounds_along(direction: Direction, losses: FloatArray, curvatures: FloatArra
 
 
 def solve_game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """max over shares of min over lines of gains @ shares: its value, the shares, and the mixture of the lines."""
-    n_lines, n_columns = gains.shape
+    """Maximum over factors of the least row of gains @ factors: its value, the factors, and the mixture of the rows."""
+    n_rows, n_columns = gains.shape
     scale = float(np.abs(gains).max())
     if scale == 0.0:
-        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
+        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_rows, 1.0 / n_rows)
     from scipy.optimize import linprog  # which takes its time to load
 
-    # Variables: the shares, and the value t, which no line may fall below.
+    # Variables: the factors, and the value t, which no row may fall below.
     solved = linprog(
         np.append(np.zeros(n_columns), -1.0),
-        A_ub=np.column_stack([-gains / scale, np.ones(n_lines)]),
-        b_ub=np.zeros(n_lines),
+        A_ub=np.column_stack([-gains / scale, np.ones(n_rows)]),
+        b_ub=np.zeros(n_rows),
         A_eq=np.append(np.ones(n_columns), 0.0)[None, :],
         b_eq=np.ones(1),
         bounds=[*[(0.0, 1.0)] * n_columns, (None, None)],
         method="highs",
     )
     if not solved.success:
-        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
-    shares = np.rint(solved.x[:-1] / BLOCK_GRID) * BLOCK_GRID
+        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_rows, 1.0 / n_rows)
+    factors = np.rint(solved.x[:-1] / BLOCK_GRID) * BLOCK_GRID
     mixture = np.maximum(-solved.ineqlin.marginals, 0.0)
-    mixture = mixture / mixture.sum() if mixture.sum() > 0 else np.full(n_lines, 1.0 / n_lines)
-    return float((gains @ shares).min()), shares, mixture
+    mixture = mixture / mixture.sum() if mixture.sum() > 0 else np.full(n_rows, 1.0 / n_rows)
+    return float((gains @ factors).min()), factors, mixture

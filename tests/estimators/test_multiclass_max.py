@@ -45,7 +45,6 @@ def test_leaves_a_stuck_point(kind: str, loss: str, random_state: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_only_stuck_points_are_perturbed() -> None:
     """Every other step goes down by the steepest coordinate: the audit says which is which."""
     perturbed = []

@@ -167,8 +167,13 @@ def test_separable_data_without_penalty_stay_finite(pair: tuple[str, str], n_cla
 @pytest.mark.parametrize(
     ("pair", "n_classes", "heavy"),
     [
-        *((pair, 2, heavy) for pair in TWO_CLASSES for heavy in (1e6, 1e9)),
-        *((pair, 4, heavy) for pair in PAIRS if pair[0] != "max" for heavy in (1e6, 1e9, 1e12)),
+        pytest.param(pair, n_classes, heavy, marks=pytest.mark.slow if (place + turn) % len(weights) else ())
+        for pairs, n_classes, weights in (
+            (TWO_CLASSES, 2, (1e6, 1e9)),
+            ([pair for pair in PAIRS if pair[0] != "max"], 4, (1e6, 1e9, 1e12)),
+        )
+        for place, pair in enumerate(pairs)
+        for turn, heavy in enumerate(weights)
     ],
     ids=str,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -59,15 +59,18 @@ def on_workers(estimator: Any, prepared: PreparedRows, n_workers: int, empty: in
 FINGERPRINTED = [name for name in fingerprints.all_fits() if "300,000" not in name and "warm start" not in name]
 # Thousands of exchanges, of many pairs of classes or of short fits.
 TALKATIVE = ("rgb, numbers, looks", "looked at, 1,500 rows", "softmax, 26 classes", "softmax, categories")
+WORKERS = [(2, None), (3, 1)]  # how many there are, and which one has no rows
 PUSHED = ("deep, 4 classes, max, pushed", "soft-max, far apart", "soft-max, 4 classes, all pairs")
 
 
-def some_slow(names: Iterable[str], slow: Sequence[str]) -> list[Any]:
-    return [pytest.param(name, marks=pytest.mark.slow if name in slow else ()) for name in names]
-
-
-@pytest.mark.parametrize("name", some_slow(CASES, PUSHED))
-@pytest.mark.parametrize(("n_workers", "empty"), [(2, None), (3, 1)])
+@pytest.mark.parametrize(
+    ("name", "n_workers", "empty"),
+    [
+        pytest.param(name, *WORKERS[(place + turn) % 2], marks=pytest.mark.slow if turn > 0 or name in PUSHED else ())
+        for turn in range(2)
+        for place, name in enumerate(CASES)
+    ],
+)
 def test_every_worker_has_the_model_of_all_rows(
     name: str, n_workers: int, empty: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +81,10 @@ def test_every_worker_has_the_model_of_all_rows(
         assert everything(model) == expected
 
 
-@pytest.mark.parametrize("name", some_slow(FINGERPRINTED, TALKATIVE))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in TALKATIVE else ()) for name in FINGERPRINTED],
+)
 def test_workers_make_the_models_with_known_fingerprints(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every family, objective, criterion, way to grow and to step; weights, missing values, categories."""
     kept = json.loads(fingerprints.KEPT.read_text(encoding="utf-8"))

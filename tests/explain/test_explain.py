@@ -33,7 +33,7 @@ from radboost import (
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.explain import Asked, Explanation
 from radboost.explain.explanation import gather
-from radboost.explain.walk import asked, company, expected_values, leaf_values
+from radboost.explain.paths import company, expected_values, leaf_values, questions_on_paths
 from radboost.structured import SequenceClassifier
 from radboost.trees.describe import TreeNames
 from reference.data import smooth, smooth_classes
@@ -171,7 +171,7 @@ def test_a_tree_by_hand() -> None:
     values = leaf_values(one, np.ones(1))
     np.testing.assert_allclose(expected_values(one, values), [-0.2, -1, 1 / 3, -1, 1])
     row = np.array([0.5, np.nan])
-    found = asked([one], np.array([2.0]), np.array([3]), np.ones(1), row, TreeNames(["age", "size"]))
+    found = questions_on_paths([one], np.array([2.0]), np.array([3]), np.ones(1), row, TreeNames(["age", "size"]))
     assert [part.text for part in found] == ["size <= 0? missing, taken as yes", "age <= 0? no"]
     np.testing.assert_allclose([part.effect for part in found], [2 * (-1 - 1 / 3), 2 * (1 / 3 + 0.2)])
     assert company([one, one], np.array([3.0, -1.0]), np.array([3, 4]), 100.0) == pytest.approx((25.0, 20.0))

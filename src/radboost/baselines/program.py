@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import Category, FloatArray, FloatMatrix
-from radboost.boosting.martiboost import ends_right, walk_on
+from radboost.boosting.martiboost import next_masses, probability_of_positive
 from radboost.engine import Forest
 from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
@@ -74,13 +74,13 @@ class BranchingProgram:
             block = X[first : first + height]
             for masses in self._masses(block, n_threads):
                 last = masses
-            scores[first : first + height] = 2.0 * ends_right(last) - 1.0
+            scores[first : first + height] = 2.0 * probability_of_positive(last) - 1.0
         return scores
 
     def staged_decision_function(self, X: FloatMatrix, n_threads: int = 1) -> Iterator[FloatArray]:
         """Scores after each layer."""
         for masses in self._masses(X, n_threads):
-            yield 2.0 * ends_right(masses) - 1.0
+            yield 2.0 * probability_of_positive(masses) - 1.0
 
     def _masses(self, X: FloatMatrix, n_threads: int) -> Iterator[FloatArray]:
         """Probabilities of the nodes after each layer, shape (n_nodes, n_rows)."""
@@ -89,8 +89,8 @@ class BranchingProgram:
         masses = np.ones((1, len(X)))
         for index, forest in enumerate(self._forests):
             layer = layer_slice(index)
-            plus = forest.tree_values(X, n_threads).reshape(index + 1, len(X)) > 0
-            masses = walk_on(masses, plus, self.right_on_minus[layer], self.right_on_plus[layer])
+            says_plus = forest.tree_values(X, n_threads).reshape(index + 1, len(X)) > 0
+            masses = next_masses(masses, says_plus, self.right_on_minus[layer], self.right_on_plus[layer])
             yield masses
 
     def feature_importances(self) -> FloatArray:

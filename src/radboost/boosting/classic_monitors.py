@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.boosting.martiboost import ends_right, walk_on
+from radboost.boosting.martiboost import next_masses, probability_of_positive
 from radboost.boosting.monitor import EarlyStopping, Monitor, scores_of
 from radboost.boosting.trace import Step, Trace
 from radboost.rows.prepare import Watched
@@ -80,8 +80,8 @@ class MartingaleMonitor(ClassicMonitor):
         on_minus, on_plus = (
             np.array([trace.details[name][node] for node in nodes]) for name in ("right_on_minus", "right_on_plus")
         )
-        self._masses = walk_on(self._masses, plus, on_minus, on_plus)
-        self._scores = 2.0 * ends_right(self._masses) - 1.0
+        self._masses = next_masses(self._masses, plus, on_minus, on_plus)
+        self._scores = 2.0 * probability_of_positive(self._masses) - 1.0
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         right = 0.5 * (1.0 + scores)

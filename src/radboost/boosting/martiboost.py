@@ -140,10 +140,10 @@ class MartingaleLayers(RoundMaker):
         self.trace.details["right_on_plus"].append(odds[1])
 
 
-def walk_on(
+def next_masses(
     masses: FloatArray, plus: npt.NDArray[np.bool_], right_on_minus: FloatArray, right_on_plus: FloatArray
 ) -> FloatArray:
-    """The probabilities of the places beyond a layer from those of its nodes, a line for each; `plus`: trees say +1."""
+    """Probabilities of the nodes of the next layer from those of this one, a row for each; `plus`: trees say +1."""
     right = np.where(plus, right_on_plus[:, None], right_on_minus[:, None])
     right *= masses
     following = np.zeros((len(masses) + 1, masses.shape[1]))
@@ -152,7 +152,7 @@ def walk_on(
     return following
 
 
-def ends_right(masses: npt.NDArray[Any]) -> FloatArray:
+def probability_of_positive(masses: npt.NDArray[Any]) -> FloatArray:
     """Probability that a path ends beyond the middle (section 5.5.1); `masses` has a row for each node of the layer."""
     n_layers = len(masses) - 1
     return np.asarray(masses[n_layers // 2 + 1 :].sum(axis=0), dtype=np.float64)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from radboost._typing import FloatArray
 from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.explain.explanation import Contribution, Explanation
+from radboost.explain.paths import company, questions_on_paths
 from radboost.explain.row import UNSEEN, GivenRow, remark_on
-from radboost.explain.walk import asked, company
 from radboost.families.columns import Column, name_of
 from radboost.families.kinds import kind_of
 
@@ -101,7 +101,9 @@ def explained_by_trees(
         score=prediction.score,
         base=float(effects[-1]),
         contributions=_sorted(parts),
-        questions=asked(ensemble.hypotheses, ensemble.weights, leaves, prediction.direction, matrix, ensemble.names),
+        questions=questions_on_paths(
+            ensemble.hypotheses, ensemble.weights, leaves, prediction.direction, matrix, ensemble.names
+        ),
         probability=prediction.probability,
         margin=None if prediction.runner_up is None else _margin(ensemble, prediction.score),
         alike=None if alike is None else alike[0],

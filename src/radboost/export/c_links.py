@@ -47,7 +47,7 @@ static double NAME_log(double v)
     return halves * 6.93147180559945286227e-01 + 2.0 * z * sum;
 }
 """
-NORMALISE = """
+NORMALIZE = """
     for (k = 0; k < K; ++k) total += p[k];
     for (k = 0; k < K; ++k) p[k] /= total;
 """
@@ -67,7 +67,7 @@ BODIES = {
 """,
     "softmax": f"""
     double largest = f[0], total = 0.0;
-    int k;{LARGEST}    for (k = 0; k < K; ++k) p[k] = NAME_exp(SCALE * (f[k] - largest));{NORMALISE}""",
+    int k;{LARGEST}    for (k = 0; k < K; ++k) p[k] = NAME_exp(SCALE * (f[k] - largest));{NORMALIZE}""",
     "logistic_shares": f"""
     double largest = f[0], total = 0.0;
     int k;{LARGEST}    largest *= SCALE;
@@ -76,11 +76,11 @@ BODIES = {
         /* the logistic function of v over that of the largest */
         p[k] = NAME_exp((v < 0.0 ? v : 0.0) - (largest < 0.0 ? largest : 0.0));
         p[k] *= (1.0 + NAME_exp(largest < 0.0 ? largest : -largest)) / (1.0 + NAME_exp(v < 0.0 ? v : -v));
-    }}{NORMALISE}""",
+    }}{NORMALIZE}""",
     "compsum": f"""
     double largest = f[0], total = 0.0, sum = 0.0;
     int k;{LARGEST}    for (k = 0; k < K; ++k) sum += p[k] = NAME_exp(f[k] - largest);
-    for (k = 0; k < K; ++k) p[k] *= p[k] + 2.718281828459045 * (sum - p[k]);{NORMALISE}""",
+    for (k = 0; k < K; ++k) p[k] *= p[k] + 2.718281828459045 * (sum - p[k]);{NORMALIZE}""",
     # Grassmann, Taksar and Heyman (1985), as in radboost.objectives.sum.
     "balance": """
     /* The balance of a Markov chain; classes are eliminated from the lowest score to the highest. */
@@ -123,7 +123,7 @@ static void NAME_votes(const double *f, double *p)
     int k;{LARGEST}    for (k = 1; k < K; ++k)
         if (f[k] < lowest) lowest = f[k];
     for (k = 0; k < K; ++k)
-        p[k] *= NAME_exp(POWER * NAME_log((GROUND + (f[k] - lowest)) / (GROUND + (largest - lowest))));{NORMALISE}}}
+        p[k] *= NAME_exp(POWER * NAME_log((GROUND + (f[k] - lowest)) / (GROUND + (largest - lowest))));{NORMALIZE}}}
 """
 CALL_VOTES = "    NAME_votes(scores, probabilities);\n"
 PROBABILITIES = f"""

@@ -208,7 +208,7 @@ class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_co
 
 
 def _alike(hypotheses: Sequence[KernelHypothesis]) -> Iterator[tuple[int, int]]:
-    """Ranges of neighbours with the same native kernel, not too many at once; a function of the user's stands alone."""
+    """Ranges of neighbors with the same native kernel, not too many at once; a function of the user's stands alone."""
     begin = 0
     for end in range(1, len(hypotheses) + 1):
         first = hypotheses[begin]

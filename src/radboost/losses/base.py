@@ -93,7 +93,7 @@ class MarginFunction(ABC):
     unit: ClassVar[float]
     # The largest second derivative, or None.
     lipschitz: ClassVar[float | None]
-    # The score that minimises the expected loss is this times the logarithm of the odds.
+    # The score that minimizes the expected loss is this times the logarithm of the odds.
     share_of_log_odds: ClassVar[float]
 
     @abstractmethod
@@ -117,7 +117,7 @@ class MarginLoss(Loss):
     `radboost.losses.own` makes one of these.
     """
 
-    # By the name of an objective, "two_classes" among them: the link of scores that minimise it with this loss.
+    # By the name of an objective, "two_classes" among them: the link of scores that minimize it with this loss.
     links: ClassVar[Mapping[str, Link]] = {}
 
     @abstractmethod

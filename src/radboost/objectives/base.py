@@ -52,7 +52,7 @@ class RowCost(ABC):
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
         """P(c | x) for each row and class, by the link.
 
-        A row whose classes have the probabilities p minimises the expected loss at certain scores; these are the p that
+        A row whose classes have the probabilities p minimizes the expected loss at certain scores; these are the p that
         belong to the given scores (docs/theory.md, section 8).
         """
         link = self.link(loss)

@@ -30,7 +30,7 @@ class LossState(NamedTuple):
     """Loss, slope and error at the current scores."""
 
     loss: float  # its mean over the rows
-    slope: float  # S / m: the normaliser of the weights D, divided by the number of rows
+    slope: float  # S / m: the normalizer of the weights D, divided by the number of rows
     error: float  # share of the rows whose class does not have the largest score alone
 
 
@@ -138,7 +138,7 @@ class Objective:
         return self._native_loss != "" and self.smooth
 
     def reweigh(self, *others: Any) -> LossState:
-        """Renews D and its quantised forms (Deep Boosting, equation (5)), also those of other weightings."""
+        """Renews D and its quantized forms (Deep Boosting, equation (5)), also those of other weightings."""
         weightings: list[Any] = [self.weighting, *others]
         if self._native_loss:
             sums = self.scores.reweigh(weightings, self.n_threads)

@@ -21,7 +21,7 @@ from radboost.model_file import storable_value
 SOURCE_OBJECTIVES = ("max", "softmax", "sum")
 # How far from 1 the shares of a mixture may sum to.
 SUM_TOLERANCE = 1e-6
-# The penalised maximum over a polytope is found to this share of the largest loss.
+# The penalized maximum over a polytope is found to this share of the largest loss.
 GAP = 1e-13
 SMALLEST_PENALTY = 1e-9  # a smaller one moves no mixture by anything that a loss could show
 MOST_STEPS = 10_000
@@ -193,7 +193,7 @@ class MaxOfSources(OverSources):
         return self
 
 
-class PenalisedMax(OverSources):
+class PenalizedMax(OverSources):
     """The maximum over mixtures less gamma (sum of lambda_k^2 m / m_k - 1); one mixture attains it. Section 4.4."""
 
     def __init__(self, vertices: FloatArray | None, penalty: float, sizes: FloatArray) -> None:
@@ -248,7 +248,7 @@ def make_over_sources(
     if name == "softmax":
         return SoftmaxOfSources(vertices, mu)
     if mixtures.penalty > SMALLEST_PENALTY:
-        return PenalisedMax(vertices, mixtures.penalty, sizes)
+        return PenalizedMax(vertices, mixtures.penalty, sizes)
     return MaxOfSources(vertices, len(names))
 
 

@@ -50,7 +50,7 @@ class RowPenalty(ABC):
 
     @abstractmethod
     def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
-        """The weights w that minimise sum over r of curvature_r w_r^2 / 2 + slope_r w_r, plus price * size(w)."""
+        """The weights w that minimize sum over r of curvature_r w_r^2 / 2 + slope_r w_r, plus price * size(w)."""
 
     @abstractmethod
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
@@ -96,7 +96,7 @@ class RowPenalty(ABC):
         return moved
 
     def exponential_minimum(self, log_up: FloatArray, log_down: FloatArray, log_prices: FloatArray) -> FloatArray:
-        """gamma that minimises sum over r of e^(log_up - gamma) + e^(log_down + gamma), plus price * size(gamma)."""
+        """gamma that minimizes sum over r of e^(log_up - gamma) + e^(log_down + gamma), plus price * size(gamma)."""
         raise NotImplementedError(f"The penalty {self.name!r} has no AdaBoost update.")
 
 

@@ -1,4 +1,4 @@
-"""The way of one row through trees: what was asked, how the answers moved the score, who shares the leaves."""
+"""Path of one row through trees: its questions, how they moved the score, and the rows in the same leaves."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def expected_values(tree: Tree, values: FloatArray) -> FloatArray:
 
 
 def path_to(tree: Tree, leaf: int) -> list[tuple[int, int]]:
-    """Pairs of a node and the child that the way to a leaf takes from it, from the root down."""
+    """Pairs of a node and the child that the path to a leaf takes from it, from the root down."""
     parents = np.full(tree.n_nodes, -1)
     inner = np.flatnonzero(tree.feature >= 0)
     parents[tree.left[inner]] = parents[tree.left[inner] + 1] = inner
-    way = []
+    path = []
     while parents[leaf] >= 0:
-        way.append((int(parents[leaf]), leaf))
+        path.append((int(parents[leaf]), leaf))
         leaf = int(parents[leaf])
-    return way[::-1]
+    return path[::-1]
 
 
-def asked(
+def questions_on_paths(
     trees: Sequence[Any],
     weights: FloatArray,
     leaves: npt.NDArray[Any],
@@ -60,9 +60,9 @@ def asked(
     matrix: FloatArray,
     names: TreeNames,
 ) -> tuple[Asked, ...]:
-    """The questions on the ways of a row to these leaves. Each moves the expected score by the difference of two nodes.
+    """Questions on the paths of a row to these leaves. Each moves the expected score by the difference of two nodes.
 
-    The moves on a way sum to the answer of the tree minus its mean, so that all together are f(x) minus its base. They
+    The moves on a path sum to the value of the tree minus its mean, so that all together are f(x) minus its base. They
     are what the answers do in the order in which they are given; Shapley values are the mean over all orders.
     """
     effects: dict[tuple[Any, ...], list[float]] = {}

@@ -64,13 +64,6 @@ EACH = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(autouse=True)
-def few_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer repeats of the folds than small data would have."""
-    monkeypatch.setattr(races, "FIRST_ANSWERS", 160)
-    monkeypatch.setattr(races, "LAST_ANSWERS", 300)
-
-
 def same_search(one: Any, other: Any) -> None:
     assert one.best_params_ == other.best_params_
     np.testing.assert_array_equal(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])

@@ -132,6 +132,9 @@ def test_few_parameters_and_all_but_the_first_by_name(estimator: Any) -> None:
         assert (second.name, second.kind) == ("param_grid", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     assert all(other.kind is inspect.Parameter.KEYWORD_ONLY for other in others)
     assert len(others) <= 18
+    if not issubclass(estimator, Search):
+        with pytest.raises(TypeError, match=f"takes {first.name} without a name, and 2 values .* as in"):
+            estimator(first.default, 1)
     fit = list(inspect.signature(estimator.fit).parameters.values())[1:]
     assert [one.name for one in fit[:3]] == ["X", "y", "sample_weight"]
     assert all(one.kind is inspect.Parameter.KEYWORD_ONLY for one in fit[3:])

@@ -87,7 +87,14 @@ def with_constructor(estimator: Class) -> Class:
     parameters = sorted(filter(None, everything.values()), key=lambda one: one.kind)  # by position, then by name
     signature = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters])
 
+    by_position = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+
     def construct(self: Any, /, *arguments: Any, **named: Any) -> None:
+        if len(arguments) > len(by_position):
+            raise TypeError(
+                f"{type(self).__name__} takes {' and '.join(by_position) or 'nothing'} without a name, and "
+                f"{len(arguments)} values were given so: name the others, as in {parameters[-1].name}=..."
+            )
         given = signature.bind(self, *arguments, **named)
         given.apply_defaults()
         vars(self).update({name: value for name, value in given.arguments.items() if name != "self"})

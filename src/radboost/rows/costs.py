@@ -17,9 +17,9 @@ from radboost.rows.weights import RowWeights
 
 @dataclass(frozen=True)
 class Costs:
-    """c(x_i, y_i, z) above the least of each row, scaled by the largest to [0, 1]: Soft-max boosting, equation (5).
+    """c(x_i, y_i, z) minus the minimum of each row, scaled by the largest to [0, 1]: Soft-max boosting, equation (5).
 
-    What every answer costs in a row is nothing to learn from, and left in it would use up the precision of the rest.
+    A constant in a row does not affect the solution, and would use up the precision of the differences.
     """
 
     table: npt.NDArray[np.float32]  # a row for each class, or for each example
@@ -29,13 +29,13 @@ class Costs:
     matrix: FloatArray | None = None  # the costs of the classes as they were given; None: of examples
 
     def select(self, rows: RowOrder) -> Costs:
-        """Those of some examples, in their order."""
+        """Costs of the examples at these indices; unchanged where costs depend on the class alone."""
         if not self.per_row:
             return self
         return Costs(np.ascontiguousarray(self.table[rows]), True, self.scale, self.floor[rows])
 
     def mean_floor(self, class_ids: ClassIds, weights: RowWeights) -> float:
-        """What the cheapest answers of these examples cost in the mean."""
+        """Weighted mean of the minimum cost of each example, over all workers, not scaled."""
         floors = weights.gather(self.floor if self.per_row else self.floor[class_ids])
         if not floors.any():
             return 0.0
@@ -47,7 +47,7 @@ class Costs:
         return float((values * totals).sum() / totals.sum())
 
     def of_rows(self, class_ids: ClassIds) -> npt.NDArray[np.float32]:
-        """A row of costs for each example."""
+        """Scaled costs of each example, shape (n_rows, n_classes)."""
         return self.table if self.per_row else self.table[class_ids]
 
 
@@ -99,7 +99,7 @@ def read_example_costs(
 
 
 def read_some_costs(cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str, rows: str) -> FloatArray:
-    """Those of some of the examples, for which every answer may cost the same."""
+    """Costs of a part of the examples, shape (n_rows, n_classes); here all may be equal."""
     n_classes = len(classes)
     costs = _as_numbers(name, _in_order_of("columns", cost, classes), "a row of numbers for each example")
     if costs.shape != (n_rows, n_classes):
@@ -120,9 +120,9 @@ def make_costs(
     name: str = "cost",
     largest_of_all: Callable[[float], float] = lambda own: own,
 ) -> Costs:
-    """Costs of examples where they are given, otherwise the matrix, otherwise 1 for every wrong answer.
+    """Costs of examples if given, otherwise the matrix, otherwise 1 for every wrong prediction.
 
-    `largest_of_all` makes of the largest number here that of all workers.
+    `largest_of_all`: the maximum over all workers of this worker's number.
     """
     if examples is None and matrix is None:
         matrix = 1.0 - np.eye(n_classes)
@@ -160,7 +160,7 @@ def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
         )
     if not hasattr(cost, "iloc"):
         return cost.select(wanted) if is_arrow(cost) else cost[wanted]
-    # By places: a list of booleans would be taken for a mask.
+    # By index: a list of booleans would be taken for a mask.
     places = [names.index(name) for name in wanted]
     return cost.iloc[places] if axis == "index" else cost.iloc[:, places]
 

@@ -20,7 +20,7 @@ from radboost.model_file.checks import read_array, require
 from radboost.rows.categories import Categories
 from radboost.trees import RowBlocks
 
-# Beyond so many cells rows are not made dense for the fit; the answer is the same, whatever form they were given in.
+# Cells (rows x columns) up to which rows are made dense for the fit; by size alone, so that the form has no effect.
 MOST_DENSE_CELLS = 2**25
 MISSING = 1.2345678e300  # stands for NaN where rows are compared
 BLOCK_CELLS = 2**22
@@ -35,15 +35,15 @@ SMALLEST = 1e-305  # of the numbers of a column: weights for smaller ones may be
 class DomainModel:
     """Multinomial logistic regression on standardised columns, folded into one linear function of a row.
 
-    `weights` has a line for each column of the expanded row (the columns, an indicator for each column with missing
-    values, one for each category) and a column for each source.
+    `weights` has shape (n_expanded, n_sources). An expanded row has the columns, an indicator for each column with
+    missing values, and one for each category.
     """
 
     weights: FloatArray
     offsets: FloatArray  # one for each source
-    instead: FloatArray  # of each column, what stands for a missing value
+    instead: FloatArray  # imputed value of each column
     indicated: npt.NDArray[np.int32]  # columns whose missing values have an indicator
-    categories: npt.NDArray[np.int32]  # lines (column, number of categories)
+    categories: npt.NDArray[np.int32]  # pairs (column, number of categories), shape (n, 2)
     names: tuple[Any, ...] | None = None  # of the sources, where the model was made apart from them
 
     @property
@@ -51,7 +51,7 @@ class DomainModel:
         return len(self.offsets)
 
     def shares(self, X: Any, n_threads: int) -> FloatArray:
-        """Q(k | x): a line for each row, before rounding; each row by itself."""
+        """Q(k | x) before rounding, shape (n_rows, n_sources); a row's result does not depend on other rows."""
         if isinstance(X, RowBlocks):
             return np.concatenate([np.zeros((0, self.n_sources)), *(self.shares(rows, n_threads) for rows in X)])
         found = np.empty((X.shape[0], self.n_sources))
@@ -111,7 +111,7 @@ class DomainModel:
 def fit_domains(
     X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None, categories: Categories, n_sources: int
 ) -> DomainModel:
-    """Learns the sources from rows, in whatever form, order and number of copies: distinct rows, sorted by content."""
+    """Fit Q(k | x) on distinct rows sorted by content: independent of form, order and copies of the rows."""
     rows, ids, weights = canonical(X, ids, weights)
     dense = rows.shape[0] * rows.shape[1] <= MOST_DENSE_CELLS
     places = sorted(column for column, known in categories.items() if known)
@@ -147,7 +147,7 @@ def _fit_sparse(
     categories: npt.NDArray[np.int32],
     n_sources: int,
 ) -> DomainModel:
-    """Without centring, which the offsets make up for: the minimum is the same one. A missing value counts as 0."""
+    """Fit on sparse rows without centering, for which the offsets compensate; a missing value counts as 0."""
     matrix = sparse.csr_matrix(rows)
     matrix.data = np.nan_to_num(matrix.data, nan=0.0)
     if len(categories):
@@ -179,7 +179,7 @@ def _fit_sparse(
 def _regression(
     Z: Any, ids: npt.NDArray[np.uint16], weights: FloatArray, n_sources: int
 ) -> tuple[FloatArray, FloatArray]:
-    """A line of coefficients and an offset for each source."""
+    """Coefficients, shape (n_sources, n_columns), and offsets, shape (n_sources,)."""
     if Z.shape[1] == 0:  # no column tells anything: the shares of the sources
         shares = np.bincount(ids, weights, minlength=n_sources) / weights.sum()
         return np.zeros((n_sources, 0)), np.log(shares)
@@ -197,7 +197,7 @@ def _regression(
 def canonical(
     X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None
 ) -> tuple[Any, npt.NDArray[np.uint16], FloatArray]:
-    """Each distinct pair of a row and a source once, with the sum of its weights, sorted by content."""
+    """Distinct pairs of a row and a source, sorted by content: rows, source ids and sums of weights."""
     counts = np.ones(len(ids)) if weights is None else weights
     hashes = hashes_of(X)
     order = np.lexsort((counts, ids, hashes))
@@ -214,7 +214,7 @@ def canonical(
 
 
 def hashes_of(X: Any) -> npt.NDArray[np.uint64]:
-    """Of the values of each row."""
+    """Hash of each row's values, equal for dense and sparse rows; uint64, shape (n_rows,)."""
     hashes = np.empty(X.shape[0], dtype=np.uint64)
     height = max(1, BLOCK_CELLS // max(1, X.shape[1]))
     for first in range(0, X.shape[0], height):
@@ -228,7 +228,7 @@ def hashes_of(X: Any) -> npt.NDArray[np.uint64]:
 def _expand(
     matrix: FloatArray, instead: FloatArray, indicated: npt.NDArray[np.int32], categories: npt.NDArray[np.int32]
 ) -> FloatArray:
-    """Missing values filled in, with their indicators and an indicator for each category behind the columns."""
+    """Expanded rows: imputed columns, indicators of missing values, and one indicator for each category."""
     missing = np.isnan(matrix)
     values = np.where(missing, instead, matrix)
     parts = [values, missing[:, indicated].astype(np.float64)]
@@ -239,7 +239,7 @@ def _expand(
 
 
 def fit_own_classifier(classifier: Any, X: Any, sources: npt.NDArray[Any], weights: FloatArray | None) -> Any:
-    """The user's classifier, cloned and fitted on the rows as they were given; one that is frozen is taken as it is."""
+    """The user's classifier, cloned and fitted on the rows as given; a FrozenEstimator is returned as it is."""
     if isinstance(classifier, FrozenEstimator):
         return classifier
     fitted = clone(classifier)
@@ -253,7 +253,7 @@ def fit_own_classifier(classifier: Any, X: Any, sources: npt.NDArray[Any], weigh
 
 
 def check_classifier(classifier: Any) -> None:
-    """Refuses what cannot tell sources apart, before the data are seen."""
+    """Raise a TypeError for objects that cannot predict sources, before data are read."""
     if isinstance(classifier, DomainModel):
         return
     if isinstance(classifier, type) or not hasattr(classifier, "fit") or not hasattr(classifier, "predict_proba"):
@@ -264,7 +264,7 @@ def check_classifier(classifier: Any) -> None:
 
 
 def shares_of_own(classifier: Any, X: Any, names: npt.NDArray[Any]) -> FloatArray:
-    """Its probabilities of the sources, looked over."""
+    """Checked Q(k | x) of a user's classifier, shape (n_rows, n_sources), columns in the order of `names`."""
     try:
         found = np.asarray(classifier.predict_proba(X), dtype=np.float64)
     except Exception as error:

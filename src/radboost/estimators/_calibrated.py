@@ -19,8 +19,8 @@ from radboost.estimators._predicting import PredictingMixin
 from radboost.rows.prepare import PreparedRows, Watched
 from radboost.rows.weights import RowWeights
 
-# Limit of K^2 x held-back rows, as probabilities of K classes may take K^2 numbers a row (the objective "sum"), and
-# the number of held-back rows that is allowed in any case.
+# Limit of K^2 x held-back rows: probabilities of K classes may take K^2 numbers a row (the objective "sum"). The second
+# is the number of held-back rows that is allowed for any K.
 MOST_RATES, FEWEST_ROWS = 2**22, 200
 MOST_GATHERED = 2**23  # largest number of scores that are gathered from all workers
 # Number of rows below which probabilities are shrunk, with a warning.

@@ -27,8 +27,8 @@ from radboost.trees import TreeOptions
 LOOK_ROUNDS, LOOK_RATE = 120, 0.1
 # How often trials are evaluated, with numbers and with votes.
 PACE, PACE_OF_VOTES = Pace(every=5, stage=15, patience=10), Pace(every=30, stage=30, patience=None)
-# A slower trial is ended if its extrapolated deficit is significant: the threshold in standard errors, the factor of
-# extrapolation (of the gain since half of the rounds), and the first round at which this is tested.
+# A slower trial ends if its extrapolated deficit is significant. The threshold in standard errors, the factor on the
+# gain since half of the rounds (extrapolation), and the first round at which this is tested.
 CLEARLY, GAINS_TO_COME, SLOW_FROM = 2.0, 2.0, 60
 # Lead in standard errors at which votes have won.
 VOTES_AHEAD = 1.0

@@ -17,10 +17,10 @@ from radboost._typing import Category, FloatArray, FloatMatrix
 
 Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
 
-MOST_CATEGORIES = 255
-MISSING = -1
-LARGEST_EXACT = 2.0**53
-MOST_CONVERSIONS = 3
+MOST_CATEGORIES = 255  # per column
+MISSING = -1  # code of a missing value or unknown category
+LARGEST_EXACT = 2.0**53  # below it every whole number is a double
+MOST_CONVERSIONS = 3  # suggested conversions in a message
 _AS_TEXT = ".astype(str)"
 _FORMS = 'use "from_dtype", None, or a list of column indices, of column names, or a mask of booleans'
 
@@ -88,7 +88,7 @@ def _column_of_name(X: Any, name: str) -> int:
 
 
 class TextColumnWarning(UserWarning):
-    """Columns of text were taken for categorical ones, though `categorical_features` does not name them."""
+    """Columns of text were taken as categorical, though `categorical_features` does not name them."""
 
 
 def warn_of_text(X: Any, columns: Sequence[int]) -> None:
@@ -129,7 +129,7 @@ def number_advice(X: Any, columns: Sequence[int]) -> str:
 
 
 def _conversion(X: Any, column: int, found: WrittenNumbers, *, mixed: bool) -> str:
-    """A statement for rows that are called X; `mixed`: the column has numbers of Python beside texts."""
+    """Python statement that converts a column of X; `mixed`: the column has Python numbers beside texts."""
     names = column_names(X)
     if names is None:
         return f"X[:, {column}] = {conversion(found, f'pd.Series(X[:, {column}]){_AS_TEXT * mixed}')}"
@@ -308,7 +308,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _plain(X: Any, column: int, value: Any) -> Category:
-    """A category as a value of Python's own; a float without a fraction is the integer that it equals."""
+    """Category as a Python value; a float without a fraction becomes an int. Others raise a ValueError."""
     value = value.item() if isinstance(value, np.bool_ | np.integer | np.floating | np.str_) else value
     if isinstance(value, float) and math.isfinite(value):
         return int(value) if value == int(value) and abs(value) < LARGEST_EXACT else value

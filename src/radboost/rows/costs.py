@@ -1,4 +1,4 @@
-"""Costs of wrong answers as users pass them: a matrix over the classes, or a row for each example."""
+"""Costs of predictions as users pass them: a matrix over the classes, or a row for each example."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Costs:
 
 
 def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
-    """The constructor's matrix: rows are the true classes, columns the predicted ones."""
+    """Cost matrix of the constructor, shape (n_classes, n_classes): rows are true classes, columns predicted ones."""
     if cost is None:
         return None
     n_classes = len(classes)
@@ -77,7 +77,7 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
 
 
 def check_costs(watched: bool, cost: Any, cost_val: Any) -> None:
-    """Refuses costs of one kind of rows alone; `watched`: whether there are validation rows."""
+    """Raise unless training and validation rows both have costs or both none; `watched`: there are the latter."""
     if not watched and cost_val is not None:
         raise ValueError("cost_val was given without X_val and y_val.")
     if watched and (cost is None) != (cost_val is None):
@@ -90,7 +90,7 @@ def check_costs(watched: bool, cost: Any, cost_val: Any) -> None:
 def read_example_costs(
     cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str = "cost", rows: str = "X"
 ) -> FloatArray | None:
-    """The costs given to `fit`: a row for each example, a column for each class."""
+    """Costs given to `fit`, shape (n_rows, n_classes); None if there are none."""
     if cost is None:
         return None
     costs = read_some_costs(cost, n_rows, classes, name, rows)
@@ -138,12 +138,12 @@ def make_costs(
 
 
 def in_order_of_classes(cost: Any, classes: npt.NDArray[Any]) -> Any:
-    """A matrix whose rows and columns are in the order of `classes`, if it is a data frame that names them."""
+    """Reorder rows and columns of a data frame that names them by classes; anything else as it is."""
     return _in_order_of("index", _in_order_of("columns", cost, classes), classes)
 
 
 def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
-    """A data frame that names its columns or rows by classes, in the order of `classes`; anything else as it is."""
+    """Reorder the columns or the rows ("index") of a data frame that names them by classes; anything else as it is."""
     labels = column_names(cost) if axis == "columns" else getattr(cost, axis, None)
     if labels is None or callable(labels) or not hasattr(cost, "shape"):
         return cost

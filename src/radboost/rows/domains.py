@@ -22,13 +22,13 @@ from radboost.trees import RowBlocks
 
 # Cells (rows x columns) up to which rows are made dense for the fit; by size alone, so that the form has no effect.
 MOST_DENSE_CELLS = 2**25
-MISSING = 1.2345678e300  # stands for NaN where rows are compared
-BLOCK_CELLS = 2**22
-TOLERANCE = 1e-3  # how far from 1 probabilities of a user's classifier may sum to
-MOST_ITERATIONS = 500
-LOGIT_VARIANCE = 10.0
-LARGEST = 1e100
-SMALLEST = 1e-305  # of the numbers of a column: weights for smaller ones may be infinite
+MISSING = 1.2345678e300  # replaces NaN in hashes of rows
+BLOCK_CELLS = 2**22  # cells of expanded rows that are processed at once
+TOLERANCE = 1e-3  # largest deviation from 1 of a sum of probabilities by a user's classifier
+MOST_ITERATIONS = 500  # of the logistic regression
+LOGIT_VARIANCE = 10.0  # upper limit of the prior variance of a logit
+LARGEST = 1e100  # columns with larger absolute values, or only with ones below its inverse, are rescaled
+SMALLEST = 1e-305  # columns with only smaller absolute values are ignored: their weights may be infinite
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def fit_domains(
     known_weight = np.maximum(weights @ ~missing, np.finfo(float).tiny)
     instead = np.where(np.isin(np.arange(matrix.shape[1]), places), 0.0, (weights @ numbers) / known_weight)
     expanded = _expand(matrix, instead, indicated, sizes)
-    # Columns whose squares would leave the range of numbers are measured in their largest value.
+    # Columns whose squares would overflow or underflow are divided by their largest absolute value.
     largest = np.abs(expanded).max(axis=0)
     unit = np.where((largest > LARGEST) | ((largest > 0) & (largest < 1.0 / LARGEST)), largest, 1.0)
     expanded = expanded / unit
@@ -180,14 +180,14 @@ def _regression(
     Z: Any, ids: npt.NDArray[np.uint16], weights: FloatArray, n_sources: int
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients, shape (n_sources, n_columns), and offsets, shape (n_sources,)."""
-    if Z.shape[1] == 0:  # no column tells anything: the shares of the sources
+    if Z.shape[1] == 0:  # no useful column: the frequencies of the sources
         shares = np.bincount(ids, weights, minlength=n_sources) / weights.sum()
         return np.zeros((n_sources, 0)), np.log(shares)
-    from sklearn.linear_model import LogisticRegression  # which takes its time to load
+    from sklearn.linear_model import LogisticRegression  # slow to import
 
     # Columns are standardised: this is a prior on the logits with a variance of LOGIT_VARIANCE at most.
     model = LogisticRegression(C=min(1.0, LOGIT_VARIANCE / Z.shape[1]), max_iter=MOST_ITERATIONS)
-    with one_blas_thread:  # sums of the library for matrices depend on how many threads share them
+    with one_blas_thread:  # sums in BLAS depend on the number of threads
         model.fit(Z, ids, sample_weight=weights)
     if n_sources == 2:  # one function, of the second source
         return np.vstack([np.zeros_like(model.coef_), model.coef_]), np.array([0.0, float(model.intercept_[0])])

@@ -75,11 +75,11 @@ class CheckedRows:
     offset: FloatArray | None = None  # initial scores; None: 0
     collective: Collective | None = None  # over the workers with the other rows; classes and categories are of all
     sketched: bool = False  # whether quantiles may be those of summaries of the rows
-    class_units: FloatArray | None = None  # what `class_weight` makes of a weight of 1, for each class; None: 1
+    class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
-        """The classes that an algorithm tells apart, two or more: one that is alone comes twice."""
+        """The classes of the algorithm, two or more: a single one is repeated."""
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
         return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
@@ -145,7 +145,7 @@ class PreparedRows:
     validation_sources: Sources | None = None  # the same of the validation rows
     offset: FloatArray | None = None  # initial scores; None: 0
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: computed on validation rows besides the loss
-    class_units: FloatArray | None = None  # what `class_weight` makes of a weight of 1, for each class; None: 1
+    class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
 
     @property
     def n_rows(self) -> int:
@@ -182,7 +182,7 @@ class PreparedRows:
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
-        """The classes that an algorithm tells apart, two or more: one that is alone comes twice."""
+        """The classes of the algorithm, two or more: a single one is repeated."""
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
         return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
@@ -291,7 +291,7 @@ class PreparedRows:
         return self.classes is not None and len(self.classes) == 1
 
     def of_two_classes(self) -> PreparedRows:
-        """A row of each source under either of two labels: a problem of the same form for rows of one class."""
+        """One row of each source under each of two labels: a problem of the same form for rows of one class."""
         sources = np.zeros(self.n_rows, dtype=np.intp) if self.sources is None else self.sources.ids[self.order]
         first = np.unique(sources, return_index=True)[1]
         doubled = self._keep(np.tile(first, 2))
@@ -333,7 +333,7 @@ def _n_outputs(classes: npt.NDArray[Any] | None, targets: FloatArray | None) -> 
 
 
 def digest_of(parts: list[Any]) -> str:
-    """A hash of arrays, sparse matrices and plain values."""
+    """Hexadecimal hash of arrays, sparse matrices and plain values."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         if sparse.issparse(part):

@@ -43,7 +43,7 @@ from radboost.rows.categories import (
 
 FLOATS = (np.float64, np.float32)
 CHECKS = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
-BLOCK_BYTES = 2**26
+BLOCK_BYTES = 2**26  # memory of a block of rows that are processed at once
 BLOCK_PAIRS = 2**25  # pairs of a row and a hypothesis that are scored in about a tenth of a second
 LARGEST_NUMBER_OF_CLASSES = 65534
 LARGEST_TARGET = 1e100  # squares of targets can be summed without overflow
@@ -65,7 +65,7 @@ class Accepted:
         return {"dtype": FLOATS, "ensure_all_finite": finite, "accept_sparse": self.formats}
 
     def read(self, X: Any, name: str = "X") -> Any:
-        """Rows in a form that can be read safely."""
+        """Convert rows to a form that can be read safely; `name`: for messages."""
         missing = f"{name}.filled(np.nan) makes missing values of them"
         return known_form(X, name, fill=missing if self.missing else "with the mean of the column, say")
 
@@ -236,7 +236,7 @@ def _for_several_targets(estimator: Any, y: Any) -> dict[str, Any]:
 
 
 def _plain_targets(y: Any, name: str = "y") -> Any:
-    """Labels or targets in a form that NumPy reads right."""
+    """Convert labels or targets to a form that NumPy reads correctly."""
     y = without_mask(y, name, f"{name}.filled(...) with what is right for them")
     return known_form(y, name) if sparse.issparse(y) else without_arrow(y)
 
@@ -266,7 +266,7 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequenc
         if "infinity" in str(error) and "Input y" not in str(error):
             raise ValueError(f"{error}{first_infinite(X, places)}") from None
         is_text = "could not convert string to float" in str(error)
-        # Of an array of objects scikit-learn's own error is the one that its checks of estimators look for.
+        # For arrays of objects scikit-learn's own error is raised: its checks of estimators expect it.
         columns = columns_without_numbers(X) if is_text or column_names(X) else []
         if not columns and not is_text:
             raise
@@ -341,7 +341,7 @@ def is_missing(label: Any) -> bool:
 
 
 def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
-    """Labels in an array of Python objects as one of their own type: all text, all booleans, or all whole numbers."""
+    """Convert an array of Python objects to the common type of its labels; other arrays are returned as they are."""
     if (y.dtype.kind in "mM" and np.isnat(y).any()) or (y.dtype == object and any(map(is_missing, y.tolist()))):
         raise ValueError(f"{name} holds labels that are missing (NaN, None, NA or NaT). Leave these rows out.")
     if y.dtype != object:
@@ -366,7 +366,7 @@ def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
 
 
 def read_targets(y: Any, name: str = "y") -> FloatArray:
-    """The numbers that a regressor learns; a column for each of several targets."""
+    """Regression targets, float64 of shape (n_rows,), or (n_rows, n_targets) if there are several."""
     targets = _numbers_of(y.toarray() if sparse.issparse(y) else y, name)
     if not np.isfinite(targets).all():
         raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
@@ -378,7 +378,7 @@ def read_targets(y: Any, name: str = "y") -> FloatArray:
 
 
 def _numbers_of(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
-    """Targets as numbers; text, dates and complex numbers are none."""
+    """Targets as float64; text, dates and complex numbers raise a ValueError."""
     if y.dtype == object and any(map(is_missing, y.ravel().tolist())):
         raise ValueError(f"{name} holds targets that are missing (None, NaN, NA or NaT). Leave these rows out.")
     if y.dtype.kind == "c":

@@ -12,14 +12,14 @@ from radboost._tables import without_arrow, without_mask
 from radboost._typing import FloatArray
 from radboost.rows.read import is_missing, plain_labels
 
-MOST_SOURCES = 4096
+MOST_SOURCES = 4096  # largest number of distinct sources
 # Unit of Q(k | x); steps are multiples of another power of two, so that sums of scores are exact.
 SHARE_GRID = {2: 2.0**-16, 3: 2.0**-8}  # with two classes; with more, whose scores are 32-bit integers
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The sources of some rows."""
+    """Sources of rows, and the probabilities of each source."""
 
     names: npt.NDArray[Any]  # ascending
     ids: npt.NDArray[np.uint16]  # index of each row's source among the names

@@ -23,7 +23,7 @@ ROUNDING = 1e-9  # tolerance of a fraction times a number of rows, so that 3 / 2
 
 
 class NothingToHoldBackError(ValueError):
-    """There are too few rows to hold some back."""
+    """Raised if there are too few rows to hold some back."""
 
 
 @dataclass(frozen=True)

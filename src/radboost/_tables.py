@@ -83,7 +83,7 @@ def first_infinite(X: Any, places: Sequence[int] | None) -> str:
             matrix = np.asarray(without_arrow(X), dtype=np.float64)
             row, column = np.argwhere(np.isinf(matrix))[0]
             value = matrix[row, column]
-    except (ValueError, TypeError, IndexError, OverflowError):  # too large for another type, or of no form that we know
+    except (ValueError, TypeError, IndexError, OverflowError):  # too large for the type, or an unknown form
         return ""
     names = column_names(X)
     of_table = int(column) if places is None else places[int(column)]
@@ -191,7 +191,7 @@ def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes m
 
         X = pa.Table.from_batches([X])  # scikit-learn does not know the names of a batch
     fills = [dtype.fill_value for dtype in X.dtypes if hasattr(dtype, "fill_value")] if hasattr(X, "sparse") else []
-    if any(fill != 0 for fill in fills):  # scikit-learn reads sparse columns only where what they leave out is 0
+    if any(fill != 0 for fill in fills):  # scikit-learn reads sparse columns only if their fill value is 0
         X = X.sparse.to_dense()
     names = column_names(X) or []
     if len(set(names)) < len(names):
@@ -284,7 +284,7 @@ def _sound(X: Any, name: str) -> Any:
     if len(X.shape) != 2:
         return X
     if X.format == "lil":
-        X = X.tocsr()  # by lists, which are safe; what they hold need not be
+        X = X.tocsr()  # the conversion of lists is safe, but their contents are still to be checked
     if X.format == "coo":
         rows, columns = X.coords if hasattr(X, "coords") else (X.row, X.col)
         if not len(rows) == len(columns) == len(X.data):

@@ -78,7 +78,7 @@ def make_long_servedio(
     leading = np.arange(_COLUMNS) < _LEADING
     right = np.ones((n_rows, _COLUMNS), dtype=bool)
     right[kind == 1] = leading
-    # the positions of the smallest of random numbers are a random subset of the wanted size
+    # the positions of the smallest of random numbers are a random subset of the required size
     luck = rng.random((n_rows, _COLUMNS))
     label_columns = np.concatenate([_ranks(luck[:, leading]) < 5, _ranks(luck[:, ~leading]) < 6], axis=1)
     right[kind == 2] = label_columns[kind == 2]

@@ -44,7 +44,8 @@ BEYOND_CHANCE, COST_OF_WRONG, GAIN_OF_TWICE_THE_ROWS = 1.5, 2.0, 2.0
 WORTH_IT = 0.01
 # Learning rates of the whole fit, and the number of rows from which the largest one is used.
 SMALLEST_RATE, LARGEST_RATE, ROWS_OF_LARGEST_RATE = 0.03, 0.1, 20_000
-# The smallest where the number of rounds is given, which may be few; not a function of it, so that fits can go on.
+# Smallest learning rate if the number of rounds is given, as it may be small. It is the same for all numbers, so that
+# a warm start can add rounds.
 SMALLEST_RATE_OF_GIVEN_ROUNDS = 0.06
 # Smallest number of distinct rows for numbers in leaves without trials, and their setting; rounds, rate and depth must
 # all be "auto".
@@ -256,7 +257,7 @@ def _best_penalty(look: Look, setting: Setting) -> float:
     look.slower(with_penalty(FIRST), with_penalty(LAST))
     place = FIRST if loss(FIRST) <= loss(LAST) else LAST
     if look.gain(with_penalty(place)) < 0.0:
-        return PENALTIES[place]  # votes are ahead: further fits would be in vain
+        return PENALTIES[place]  # votes lead: further trials are useless
     if place == LAST and look.is_clear(with_penalty(LAST), with_penalty(FIRST)):
         return PENALTIES[LAST]
     if place == LAST:

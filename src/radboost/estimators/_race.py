@@ -50,7 +50,7 @@ class ShortFit(Judged):
     """Evaluation of a trial at its best round, and its stages."""
 
     stages: Stages
-    lost: bool = False  # ended because it could not win any more
+    lost: bool = False  # ended early because it could not win
 
     def at(self, n_rounds: int) -> Judged:
         """Evaluation after so many rounds; at the best round if these were not kept."""
@@ -129,7 +129,7 @@ class RaceWatch(Monitor):
 
 
 def judged(scores: FloatArray, rows: Watched, n_rounds: int, n_threads: int) -> Judged:
-    """Losses and errors of these scores."""
+    """Evaluate scores of the held-back rows, shape (n_rows,) or (n_rows, n_classes), after `n_rounds` rounds."""
     answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
     wrong = (answers != rows.class_ids).astype(np.float64)
     return Judged(calibrated_losses(scores, rows, n_threads), wrong, n_rounds)

@@ -1,4 +1,4 @@
-"""Categorical columns as users pass them, and as the ordinals that the engine sees."""
+"""Categorical columns: the categories as users pass them, and their integer codes for the engine."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def mixed(bits: Hashes) -> Hashes:
-    """The finaliser of splitmix64: a bijection under which close numbers end far apart."""
+    """Finalizer of splitmix64: a bijection of 64-bit numbers that maps close ones far apart."""
     found = bits.copy()
     found ^= found >> np.uint64(30)
     found *= _MIX[0]

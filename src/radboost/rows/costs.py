@@ -22,11 +22,11 @@ class Costs:
     A constant in a row does not affect the solution, and would use up the precision of the differences.
     """
 
-    table: npt.NDArray[np.float32]  # a row for each class, or for each example
-    per_row: bool
-    scale: float  # what a scaled cost of 1 stands for
-    floor: FloatArray  # the least of each row, not scaled
-    matrix: FloatArray | None = None  # the costs of the classes as they were given; None: of examples
+    table: npt.NDArray[np.float32]  # shape (n_classes or n_rows, n_classes)
+    per_row: bool  # whether `table` has a row for each example, instead of each class
+    scale: float  # unit of the scaled costs
+    floor: FloatArray  # minimum of each row, not scaled
+    matrix: FloatArray | None = None  # cost matrix over the classes as given; None: costs are of examples
 
     def select(self, rows: RowOrder) -> Costs:
         """Costs of the examples at these indices; unchanged where costs depend on the class alone."""
@@ -131,7 +131,7 @@ def make_costs(
     floor = table.min(axis=1)
     above = table - floor[:, None]
     scale = largest_of_all(float(above.max(initial=0.0)))
-    if not scale > 0.0:  # once more: rows without weight are gone
+    if not scale > 0.0:  # checked again: rows of weight 0 are gone
         _refuse_no_differences(name)
     scaled = np.ascontiguousarray(above / scale, dtype=np.float32)
     return Costs(scaled, examples is not None, scale, floor, matrix if examples is None else None)

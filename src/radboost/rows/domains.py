@@ -33,18 +33,18 @@ SMALLEST = 1e-305  # columns with only smaller absolute values are ignored: thei
 
 @dataclass(frozen=True)
 class DomainModel:
-    """Multinomial logistic regression on standardised columns, folded into one linear function of a row.
+    """Multinomial logistic regression on standardized columns, folded into one linear function of a row.
 
     `weights` has shape (n_expanded, n_sources). An expanded row has the columns, an indicator for each column with
     missing values, and one for each category.
     """
 
     weights: FloatArray
-    offsets: FloatArray  # one for each source
+    offsets: FloatArray  # shape (n_sources,)
     instead: FloatArray  # imputed value of each column
     indicated: npt.NDArray[np.int32]  # columns whose missing values have an indicator
     categories: npt.NDArray[np.int32]  # pairs (column, number of categories), shape (n, 2)
-    names: tuple[Any, ...] | None = None  # of the sources, where the model was made apart from them
+    names: tuple[Any, ...] | None = None  # of the sources, if the model was fitted separately
 
     @property
     def n_sources(self) -> int:
@@ -64,7 +64,7 @@ class DomainModel:
             scores -= scores.max(axis=1, keepdims=True)
             odds = evaluate_loss("exponential", np.ascontiguousarray(scores).reshape(-1))[0].reshape(scores.shape)
             total = odds[:, 0].copy()
-            for column in range(1, self.n_sources):  # one after the other: the same on every machine
+            for column in range(1, self.n_sources):  # in this order: bit for bit the same on every machine
                 total += odds[:, column]
             found[first : first + height] = odds / total[:, None]
         return found
@@ -83,7 +83,7 @@ class DomainModel:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_sources: int) -> DomainModel:
-        """The inverse of `to_arrays`, from a file that nobody vouches for."""
+        """Inverse of `to_arrays`, with checks: the file is not trusted."""
         instead = read_array(arrays, "domain_instead", "<f8", n_features)
         indicated = read_array(arrays, "domain_indicated", "<i4")
         flat = read_array(arrays, "domain_categories", "<i4")
@@ -185,7 +185,7 @@ def _regression(
         return np.zeros((n_sources, 0)), np.log(shares)
     from sklearn.linear_model import LogisticRegression  # slow to import
 
-    # Columns are standardised: this is a prior on the logits with a variance of LOGIT_VARIANCE at most.
+    # Columns are standardized: this is a prior on the logits with a variance of LOGIT_VARIANCE at most.
     model = LogisticRegression(C=min(1.0, LOGIT_VARIANCE / Z.shape[1]), max_iter=MOST_ITERATIONS)
     with one_blas_thread:  # sums in BLAS depend on the number of threads
         model.fit(Z, ids, sample_weight=weights)

@@ -39,14 +39,14 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Watched:
-    """Validation rows."""
+    """Validation or held-back rows, read and checked, with their labels or targets and weights."""
 
     X: FloatMatrix
     class_ids: ClassIds
     weights: FloatArray | None
     targets: FloatArray | None = None  # of regression, which has no classes
     collective: Collective | None = None  # over the workers that have the others; None: all are here
-    kept: Places | None = None  # among the rows that were given; None: all
+    kept: Places | None = None  # indices of these rows among those that were given; None: all
     n_given: int = 0  # rows that were given, including those of weight 0
     offset: FloatArray | None = None  # initial scores; None: 0
 
@@ -64,7 +64,7 @@ class CheckedRows:
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
     rows: Rows
-    kept: Places | None  # among the rows that were given; None: all
+    kept: Places | None  # indices of these rows among those that were given; None: all
     n_given: int
     classes: npt.NDArray[Any] | None  # None: of regression
     class_ids: ClassIds  # all 0 in regression
@@ -74,7 +74,7 @@ class CheckedRows:
     column_names: list[Any] | None = None  # as the data frame has them, text or numbers
     offset: FloatArray | None = None  # initial scores; None: 0
     collective: Collective | None = None  # over the workers with the other rows; classes and categories are of all
-    sketched: bool = False  # whether quantiles may be those of summaries of the rows
+    sketched: bool = False  # whether bins may be approximated from quantile summaries of the rows
     class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
 
     @property
@@ -139,10 +139,10 @@ class PreparedRows:
     column_names: list[Any] | None = None
     validation: Watched | None = None  # validation rows of the user
     collective: Collective | None = None  # over the workers with the other rows; None: all are here
-    costs: Costs | None = None  # of soft-max boosting, a row for each row of X; None: those of its parameter
-    validation_costs: Costs | None = None  # the same of the validation rows
+    costs: Costs | None = None  # of soft-max boosting, an entry for each row of X; None: those of its parameter
+    validation_costs: Costs | None = None  # costs of the validation rows
     sources: Sources | None = None  # of several sources, an entry for each row of X; None: there is one
-    validation_sources: Sources | None = None  # the same of the validation rows
+    validation_sources: Sources | None = None  # sources of the validation rows
     offset: FloatArray | None = None  # initial scores; None: 0
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: computed on validation rows besides the loss
     class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1

@@ -14,7 +14,7 @@ from radboost.rows.read import is_missing, plain_labels
 
 MOST_SOURCES = 4096  # largest number of distinct sources
 # Unit of Q(k | x); steps are multiples of another power of two, so that sums of scores are exact.
-SHARE_GRID = {2: 2.0**-16, 3: 2.0**-8}  # with two classes; with more, whose scores are 32-bit integers
+SHARE_GRID = {2: 2.0**-16, 3: 2.0**-8}  # for two classes, and for more, whose scores are 32-bit integers
 
 
 @dataclass(frozen=True)

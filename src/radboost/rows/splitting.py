@@ -92,7 +92,7 @@ class RowsByContent:
         """Index of this worker's first row among the gathered rows of all workers."""
         if self.weights.native.alone:
             return 0
-        mine = np.frombuffer(os.urandom(16), dtype=np.uint64).reshape(1, 2)  # workers have no numbers here
+        mine = np.frombuffer(os.urandom(16), dtype=np.uint64).reshape(1, 2)  # workers have no index here
         everybody = self.weights.gather(mine)
         lengths = self.weights.gather(np.array([len(self.keys)]))
         return int(lengths[: np.flatnonzero((everybody == mine).all(axis=1))[0]].sum())

@@ -30,7 +30,7 @@ def ends_of_all(values: FloatArray, collective: Collective | None) -> FloatArray
 
 
 class RowWeights:
-    """The sample weights of some rows, of which other workers may have more.
+    """Sample weights of this worker's rows, and sums over the rows of all workers.
 
     A row of weight w counts as w copies of it. Sums, means and maxima are over the rows of all workers. They are exact:
     neither the order of the rows, nor threads, nor the division among workers changes them. The numbers of a round
@@ -114,7 +114,7 @@ class RowWeights:
         return fixed if self._copies is None else fixed * self._copies
 
     def add(self, counted: Fixed) -> Fixed:
-        """Integers of shape (..., n_rows) summed over the rows."""
+        """Sum of integers of shape (..., n_rows) along the rows, over all workers."""
         own = counted.sum(axis=-1, dtype=np.int64)
         return self.native.add_integers(np.atleast_1d(own).reshape(-1)).reshape(np.shape(own))
 

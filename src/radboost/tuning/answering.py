@@ -55,7 +55,7 @@ def by_best(method: Method[Given, Answer]) -> Method[Given, Answer]:
 
 
 class Answering:
-    """Attributes and methods of the best estimator that searches of every kind have."""
+    """Attributes and methods of the best estimator that all searches have."""
 
     ensemble_ = of_best("ensemble_")
     loss_ = of_best("loss_")

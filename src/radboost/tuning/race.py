@@ -98,7 +98,7 @@ class Race:
     def _drop_what_time_forbids(self, level: int, n_splits: int) -> None:
         """Keep as many of the first settings as the first rung has time for; few on enough splits beat many on few."""
         first = next((trial for trial in self.trials if self.bench.run([trial], level, 0) or not trial.failure), None)
-        if first is None or not first.curves:  # all fail, or there is no time for one fit
+        if first is None or not first.curves:  # all fail, or one fit takes too long
             self.alive = [] if first is None else [first]
             return
         by_setting = n_splits * self.bench.fit_time(first, level)

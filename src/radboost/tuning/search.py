@@ -367,5 +367,5 @@ def _with_rows(X: Any) -> Any:
 
 
 def described(name: str, what: str, scoring: str) -> str:
-    """The docstring of a class."""
+    """Docstring of a search: the summary `what`, and parameters for the estimator `name`."""
     return what + PARAMETERS.format(name=name, scoring=scoring)

@@ -17,7 +17,7 @@ from radboost.losses import get_loss
 from radboost.objectives import OBJECTIVES
 from radboost.trees import TreeOptions
 
-# Parameters by their names, with the options of trees among them.
+# Values of parameters and tree options of an estimator, by name.
 Setting = dict[str, Any]
 
 # Parameters that cannot differ between settings, with the reason, for messages.

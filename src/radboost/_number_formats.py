@@ -1,4 +1,4 @@
-"""Numbers written as text: which way of writing the values of a column share, and the number that each stands for."""
+"""Numbers written as text: detection of the format that the values of a column have in common, and parsing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MISSING_WORDS = ("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "nat")
-MARKERS = frozenset({*MISSING_WORDS, "-", "--", ".", "unknown"})  # of missing values among numbers, in lower case
-FEWEST_AGREEING = 19  # of 20 values
+MARKERS = frozenset({*MISSING_WORDS, "-", "--", ".", "unknown"})  # missing values among numbers, in lower case
+FEWEST_AGREEING = 19  # of 20 values must have the format
 FEWEST_DIGITS_OF_A_PHONE = 7
 
 _CURRENCY = r"[A-Z]{0,2}[$£¥฿\u20a0-\u20cf]|USD|EUR|GBP|CHF|JPY|kr"
@@ -34,19 +34,19 @@ class NumberFormat:
     decimal: str = "."
     """Either "." or ","."""
     thousands: str = ""
-    """What divides groups of three digits: "", ",", ".", "'" or a space, which stands for all kinds of spaces."""
+    """Separator of groups of three digits: "", ",", ".", "'" or a space, which means all kinds of spaces."""
     currency: str = ""
     """A sign or code before or after the number; it may be absent from a value."""
     percent: bool = False
     """Whether each value ends with a percent sign; 11% is 11."""
 
     def parse(self, text: str) -> float | None:
-        """The number; None where the text is not written so."""
+        """Value of the text; None if it does not have this format."""
         found = _Parts.of(text)
         return None if found is None else self.number(found)
 
     def number(self, parts: _Parts) -> float | None:
-        """The same of a text that was taken apart."""
+        """Value of a parsed text; None if it does not have this format."""
         if parts.percent != self.percent or parts.currency not in ("", self.currency):
             return None
         if not _DIGITS[self.decimal, self.thousands].fullmatch(parts.digits):
@@ -71,10 +71,10 @@ _DIGITS = {form: _digits(*form) for form in FORMS}
 
 
 class _Parts(NamedTuple):
-    """A text that may be a number, taken apart; a tuple, as there may be a million of them."""
+    """Parts of a text that may be a number; a tuple for its size, as there may be a million."""
 
     digits: str
-    """With what divides them."""
+    """Digits with their separators and the exponent."""
     negative: bool = False
     currency: str = ""
     percent: bool = False
@@ -105,15 +105,15 @@ class WrittenNumbers:
     examples: tuple[str, ...]
     """At most three texts that show the format."""
     n_rows: int
-    """With a value; words for missing values that are none among numbers alone count as such."""
+    """Number of rows with a text, including markers of missing values such as "-"."""
     others: tuple[str, ...]
-    """Texts that are not written so, the most frequent ones first."""
+    """Texts without this format, the most frequent ones first."""
     n_others: int
-    """The rows of these."""
+    """Number of rows with these texts."""
     otherwise: float | None
-    """What another format, which fits as many rows, makes of the first example; None: no other format does so."""
+    """Value of the first example in another format that fits as many rows; None: there is no other."""
     signs: str
-    """What besides an ASCII minus marks negative numbers: an opening bracket, and dashes."""
+    """Signs of negative numbers besides the ASCII minus: an opening bracket, and dashes."""
 
     @property
     def shown(self) -> str:
@@ -122,21 +122,21 @@ class WrittenNumbers:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all values are numbers as programs write them."""
+        """True if all values are numbers in Python's notation."""
         return self.format == NumberFormat() and not self.others and not self.signs
 
 
 def is_marker(text: str) -> bool:
-    """Whether a text among numbers is a missing value: "-", "unknown", "$ -"."""
+    """Check for a text that means a missing value among numbers: "-", "unknown", "$ -"."""
     return text.translate(_ALIKE).strip("$£€¥ ").lower() in MARKERS
 
 
 def find_numbers(counts: Mapping[str, int], *, decimal_comma: bool = False) -> WrittenNumbers | None:
-    """The format that all texts but a twentieth share, by their rows; None where there is none, or they are codes.
+    """Format of at least 19 of 20 rows, given the number of rows of each text; None if there is none, or for codes.
 
-    Words like "-" and "unknown" are missing values and do not count. Of several formats that as many rows share, the
-    first in `FORMS` is taken, with `decimal_comma` the first of those with a decimal comma and no dividers: a comma
-    before exactly three digits divides thousands unless another value says otherwise.
+    Words like "-" and "unknown" are missing values and do not count. Ties go to the first format in `FORMS`, so that a
+    comma before exactly three digits separates thousands unless another value contradicts it. With `decimal_comma`
+    they go to the format with a decimal comma and no separators.
     """
     there = {text: n for text, n in counts.items() if n and not is_marker(text)}
     n_values = sum(there.values())
@@ -182,12 +182,12 @@ def find_numbers(counts: Mapping[str, int], *, decimal_comma: bool = False) -> W
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text is a number as programs write it."""
+    """Check for a number in Python's notation, without spaces, separators or signs other than a minus."""
     return _DIGITS[".", ""].fullmatch(text.removeprefix("-")) is not None
 
 
 def _are_codes(found: list[_Parts], thousands: str) -> bool:
-    """Leading zeros, or numbers of one length that look like those of phones."""
+    """Check for identifiers: leading zeros, or numbers written like those of phones."""
     if any(_LEADING_ZERO.match(one.digits) for one in found):
         return True
     if all(one.plus and sum(map(str.isdigit, one.digits)) >= FEWEST_DIGITS_OF_A_PHONE for one in found):
@@ -197,7 +197,7 @@ def _are_codes(found: list[_Parts], thousands: str) -> bool:
 
 
 def conversion(found: WrittenNumbers, column: str, *, polars: bool = False) -> str:
-    """The expression of Python that makes numbers of `column`, an expression for a series of texts."""
+    """Python expression that converts `column`, an expression for a series of texts, into numbers."""
     form = found.format
     if form == NumberFormat() and not found.signs and not polars:
         return f'pd.to_numeric({column}, errors="coerce")'

@@ -1,4 +1,4 @@
-"""Tables as users pass them: the names and kinds of their columns, and what would be misread without a word."""
+"""Tables as users pass them: names and kinds of their columns, and errors for input that would be misread silently."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy import sparse
 
 NUMBER, CATEGORY, TEXT, DATE, COMPLEX, OTHER = "number", "category", "text", "date", "complex", "other"
 
-# By the names of the types, so that none of the libraries needs to be there.
+# By the names of the types, so that none of the libraries needs to be installed.
 _KINDS = {
     "CategoricalDtype": CATEGORY,
     "Categorical": CATEGORY,
@@ -56,24 +56,24 @@ _DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
 def is_arrow(given: Any) -> bool:
-    """Whether this is a table, a batch or an array of pyarrow's."""
+    """Check for a table, a batch or an array of pyarrow."""
     return type(given).__module__.partition(".")[0] == "pyarrow"
 
 
 def column_names(X: Any) -> list[Any] | None:
-    """The names of the columns of a frame or table, as they are there; of anything else None."""
+    """Column names of a frame or table, of any type; None for anything else."""
     names = getattr(X, "column_names", None) if is_arrow(X) else getattr(X, "columns", None)
     return None if names is None or callable(names) else list(names)
 
 
 def column_title(X: Any, column: int) -> str:
-    """A column in a message, by its name where it has one."""
+    """Description of a column for messages, with its name if it has one, otherwise its index."""
     names = column_names(X)
     return f"column {column}" if names is None else f"column {str(names[column])!r}"
 
 
 def first_infinite(X: Any, places: Sequence[int] | None) -> str:
-    """Where X holds infinity; `places` are those of its columns in a table that they were taken from."""
+    """Sentence for messages on the first infinity in X, or ""; `places`: indices of X's columns in the user's table."""
     try:
         if sparse.issparse(X):
             stored = X.tocoo()
@@ -83,7 +83,7 @@ def first_infinite(X: Any, places: Sequence[int] | None) -> str:
             matrix = np.asarray(without_arrow(X), dtype=np.float64)
             row, column = np.argwhere(np.isinf(matrix))[0]
             value = matrix[row, column]
-    except (ValueError, TypeError, IndexError, OverflowError):  # too large for another type, or of no form that we know
+    except (ValueError, TypeError, IndexError, OverflowError):  # too large for the type, or an unknown form
         return ""
     names = column_names(X)
     of_table = int(column) if places is None else places[int(column)]
@@ -92,7 +92,7 @@ def first_infinite(X: Any, places: Sequence[int] | None) -> str:
 
 
 def column_kinds(X: Any) -> list[str]:
-    """What the columns of a frame or table hold, by their types and for Python's objects by their values."""
+    """Kind (NUMBER, TEXT, ...) of each column of a frame or table, by type, or by value for objects; [] otherwise."""
     if is_arrow(X) and hasattr(X, "schema"):
         return [_kind_of_arrow(dtype) for dtype in X.schema.types]
     if column_names(X) is None or not hasattr(X, "dtypes"):
@@ -119,7 +119,7 @@ def _kind_of_arrow(dtype: Any) -> str:
 
 
 def kind_of_objects(values: list[Any]) -> str:
-    """What a list of Python's objects holds; missing ones do not count."""
+    """Kind (NUMBER, TEXT, ...) of a list of Python objects, without regard to missing ones."""
     kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in ("NoneType", "NAType", "NaTType")}
     if any(issubclass(kind, _DATES) for kind in kinds):
         return DATE
@@ -134,7 +134,7 @@ def kind_of_objects(values: list[Any]) -> str:
 
 
 def column_values(X: Any, column: int) -> npt.NDArray[Any]:
-    """A column of rows in any form."""
+    """Values of a column of X in any dense form, shape (n_rows,)."""
     if is_arrow(X):
         return _values_of_arrow(X.column(column))
     if hasattr(X, "iloc"):
@@ -145,14 +145,14 @@ def column_values(X: Any, column: int) -> npt.NDArray[Any]:
 
 
 def take_columns(X: Any, columns: Sequence[int]) -> Any:
-    """Some of the columns, in the form that X has."""
+    """Columns of X at these indices, in the form of X."""
     if is_arrow(X):
         return X.select(columns)
     return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
 
 
 def without_arrow(given: Any) -> Any:
-    """NumPy's array of a table, a batch or an array of pyarrow's; anything else as it is."""
+    """NumPy array of a table, a batch or an array of pyarrow; anything else as it is."""
     if not is_arrow(given):
         return given
     if not hasattr(given, "column_names"):
@@ -168,7 +168,7 @@ def _values_of_arrow(column: Any) -> npt.NDArray[Any]:
 
 
 def real_numbers(given: Any) -> npt.NDArray[np.float64]:
-    """Numbers of double precision; for dates and complex numbers, which NumPy would convert, a TypeError."""
+    """Convert to double precision; dates and complex numbers, which NumPy would convert, are a TypeError."""
     array = np.asarray(without_arrow(given))
     kind = kind_of_objects(array.ravel().tolist()) if array.dtype == object else _KINDS_OF_NUMPY.get(array.dtype.kind)
     if kind in (DATE, COMPLEX):
@@ -177,7 +177,7 @@ def real_numbers(given: Any) -> npt.NDArray[np.float64]:
 
 
 def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes missing values of them") -> Any:
-    """X in a form that can be read safely; an error for what would be misread without a word, or end the process."""
+    """Convert X to a form that can be read safely; raises for input that would be misread or crash native code."""
     if isinstance(X, np.ma.MaskedArray):
         return without_mask(X, name, fill)
     if sparse.issparse(X):
@@ -191,7 +191,7 @@ def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes m
 
         X = pa.Table.from_batches([X])  # scikit-learn does not know the names of a batch
     fills = [dtype.fill_value for dtype in X.dtypes if hasattr(dtype, "fill_value")] if hasattr(X, "sparse") else []
-    if any(fill != 0 for fill in fills):  # scikit-learn reads sparse columns only where what they leave out is 0
+    if any(fill != 0 for fill in fills):  # scikit-learn reads sparse columns only if their fill value is 0
         X = X.sparse.to_dense()
     names = column_names(X) or []
     if len(set(names)) < len(names):
@@ -201,7 +201,7 @@ def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes m
 
 
 def without_mask(given: Any, name: str, fill: str) -> Any:
-    """The numbers of a masked array that masks nothing; anything else but masked arrays as it is."""
+    """Convert a masked array without masked entries to a plain one; other objects are returned as they are."""
     if not isinstance(given, np.ma.MaskedArray):
         return given
     n_masked = int(np.count_nonzero(np.ma.getmaskarray(given)))
@@ -215,7 +215,7 @@ def without_mask(given: Any, name: str, fill: str) -> Any:
 
 
 def refuse_dates(X: Any) -> None:
-    """Dates, times and complex numbers, which NumPy would take for other numbers."""
+    """Raise a ValueError for dates, times and complex numbers, which NumPy would convert to numbers."""
     kinds = column_kinds(X)
     if not kinds:
         _refuse_dates_of_array(X)
@@ -239,7 +239,7 @@ DATE_ADVICE = (
 
 def _refuse_dates_of_array(X: Any) -> None:
     if isinstance(X, list | tuple) and len(X):
-        X = X[0]  # lists are long to convert: the first row tells what NumPy would make of them
+        X = X[0]  # lists take long to convert: the first row shows the type that NumPy would choose
         if not isinstance(X, list | tuple | np.ndarray) or any(isinstance(one, list | tuple) for one in X):
             return
         X = np.array([X]) if isinstance(X, np.ndarray) else np.array([list(X)], dtype=object)
@@ -255,7 +255,7 @@ def _refuse_dates_of_array(X: Any) -> None:
 
 
 def columns_without_numbers(X: Any) -> list[int]:
-    """The columns that cannot be converted to numbers."""
+    """Indices of the columns that cannot be converted to numbers."""
     kinds = column_kinds(X)
     if not kinds:
         try:
@@ -280,11 +280,11 @@ def _converts(values: npt.NDArray[Any]) -> bool:
 
 
 def _sound(X: Any, name: str) -> Any:
-    """A sparse matrix whose indices lie inside it: native code, SciPy's and ours, does not look."""
+    """Check that indices of a sparse matrix are within its shape: native code, SciPy's and ours, does not."""
     if len(X.shape) != 2:
         return X
     if X.format == "lil":
-        X = X.tocsr()  # by lists, which are safe; what they hold need not be
+        X = X.tocsr()  # the conversion of lists is safe, but their contents are still to be checked
     if X.format == "coo":
         rows, columns = X.coords if hasattr(X, "coords") else (X.row, X.col)
         if not len(rows) == len(columns) == len(X.data):
@@ -297,7 +297,7 @@ def _sound(X: Any, name: str) -> Any:
 
 
 def _check_compressed(X: Any, name: str) -> Any:
-    """The matrix without what may stand behind its last start, in its arrays and not part of it."""
+    """Checked CSR, CSC or BSR matrix, without array entries behind the end of its last row or column."""
     height, width = X.blocksize if X.format == "bsr" else (1, 1)
     by_column = X.format == "csc"
     shape = (X.shape[0] // height, X.shape[1] // width)

@@ -78,7 +78,7 @@ def make_long_servedio(
     leading = np.arange(_COLUMNS) < _LEADING
     right = np.ones((n_rows, _COLUMNS), dtype=bool)
     right[kind == 1] = leading
-    # the positions of the smallest of random numbers are a random subset of the wanted size
+    # the positions of the smallest of random numbers are a random subset of the required size
     luck = rng.random((n_rows, _COLUMNS))
     label_columns = np.concatenate([_ranks(luck[:, leading]) < 5, _ranks(luck[:, ~leading]) < 6], axis=1)
     right[kind == 2] = label_columns[kind == 2]
@@ -115,10 +115,10 @@ class MadelonLike:
 def make_madelon_like(random_state: Any = None, *, n_test: int = 10_000) -> MadelonLike:
     """A random problem of the kind that section 5.3 of Soft-max boosting compares algorithms on.
 
-    Drawn uniformly: 2 to 10 informative columns, 0 to 3 redundant, repeated and useless ones each, 2 to 5 classes, 2 to
-    5 clusters for each, and 300 to 3,000 training rows. Up to a quarter of these have a class that is drawn anew, from
-    all classes, as by scikit-learn's `make_classification`, which the paper used. Every cluster needs a corner of the
-    cube: if there are too few (the paper does not say what then) all is drawn again.
+    All numbers are drawn uniformly. There are 2 to 10 informative columns; 0 to 3 redundant, repeated and useless ones
+    each. There are 2 to 5 classes of 2 to 5 clusters each, and 300 to 3,000 training rows. Up to a quarter of these
+    have a class that is drawn anew, from all classes, as by scikit-learn's `make_classification`, which the paper used.
+    Every cluster needs a corner of the cube: if there are too few (a case that the paper omits) all is drawn again.
 
     Parameters
     ----------

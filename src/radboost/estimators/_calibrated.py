@@ -1,4 +1,4 @@
-"""Classifiers whose probabilities are calibrated: by rows that early stopping holds back, or by short fits."""
+"""Calibration of classifiers, on the rows that early stopping holds back, or by cross-fitting with short fits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from radboost.estimators._predicting import PredictingMixin
 from radboost.rows.prepare import PreparedRows, Watched
 from radboost.rows.weights import RowWeights
 
-# Probabilities of K classes may take K^2 numbers for each row (the objective "sum"): no more rows are judged than these
-# allow, and than so few.
+# Limit of K^2 x held-back rows: probabilities of K classes may take K^2 numbers a row (the objective "sum"). The second
+# is the number of held-back rows that is allowed for any K.
 MOST_RATES, FEWEST_ROWS = 2**22, 200
-MOST_GATHERED = 2**23  # scores that every worker takes from the others
-# Probabilities of fewer rows to learn from than this are shrunk, and the fit says so.
+MOST_GATHERED = 2**23  # largest number of scores that are gathered from all workers
+# Number of rows below which probabilities are shrunk, with a warning.
 FEW_ROWS = 50
 
 
@@ -39,19 +39,19 @@ class CalibratedMixin(PredictingMixin):
             check_choice("calibration", self.calibration, ["auto", "right_labels"], "or None")
 
     def _is_calibrated(self, prepared: PreparedRows) -> bool:
-        """Whether the rows say what the probabilities should be."""
+        """Return True if the model is to be calibrated on these rows."""
         return self.calibration is not None
 
     def _rate_of_fit(self) -> float:
-        """The learning rate that "auto" stood for."""
+        """Learning rate of the fitted model, resolved from "auto"."""
         raise NotImplementedError
 
     def _as_fitted(self) -> Any:
-        """An estimator with the parameters of this fitted model, none of them left to look for."""
+        """Copy with the parameters of this fitted model, none of them "auto"."""
         return copy(self)
 
     def _calibrate(self, prepared: PreparedRows, settings: FitSettings, watched: Watched | None) -> None:
-        """Sets `calibration_` of a model that has just been fitted."""
+        """Set `calibration_` of a model that has just been fitted; `watched`: rows of early stopping, or None."""
         self.calibration_ = None
         if not self._is_calibrated(prepared) or not len(self.ensemble_):
             return
@@ -62,7 +62,7 @@ class CalibratedMixin(PredictingMixin):
             parts = self._cross_fit(prepared.unwatched(), settings)
         found = fit_calibration(self._probabilities, parts, threads) if parts else None
         if found is not None and self.calibration == "right_labels":
-            # (6a) without its doubt: what the labels would be if none were drawn anew
+            # equation (6a) with a label-noise rate of 0: probabilities of the labels before noise
             found = replace(found, doubt=0.0)
         n_rows = _n_to_learn_from(prepared, threads)
         if n_rows < FEW_ROWS:
@@ -78,7 +78,7 @@ class CalibratedMixin(PredictingMixin):
         self.calibration_ = found
 
     def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[CalibrationRows]:
-        """Rows and their scores by short fits that did not see them."""
+        """Held-back rows of each fold with their scores by short fits that did not learn from them."""
         seed, threads = settings.growth.seed, settings.growth.n_threads
         n_classes = len(rows.known_classes)
         folds = list(thirds(rows, seed, threads, most_held_back=max(FEWEST_ROWS, MOST_RATES // n_classes**2)))
@@ -91,7 +91,7 @@ class CalibratedMixin(PredictingMixin):
         return parts
 
     def _shortened(self, seed: int, by: float) -> Any:
-        """Fewer rounds by this factor, and steps that are so much longer."""
+        """Estimator with fewer rounds and a larger learning rate, both by (at most) the factor `by`."""
         rate = self._rate_of_fit()
         by = how_much_longer(by, rate, getattr(self, "loss", "auto"))
         short = self._as_fitted()
@@ -102,10 +102,7 @@ class CalibratedMixin(PredictingMixin):
 
 
 def _n_to_learn_from(rows: PreparedRows, n_threads: int) -> int:
-    """Different rows; where the same cells come with several classes each copy counts, as a draw of its class.
-
-    With validation rows no less than these.
-    """
+    """Number of distinct rows, at least that of validation rows; copies count if their classes differ."""
     weights, own = rows.row_weights(), np.ones(rows.n_rows) if rows.weights is None else rows.weights
     n_watched = 0 if rows.validation is None else int(rows.validation.row_weights().total)
     n_rows = max(n_watched, rows.n_different(n_threads))
@@ -121,8 +118,9 @@ def _n_to_learn_from(rows: PreparedRows, n_threads: int) -> int:
 
 
 def judged(model: Any, rows: Watched, n_threads: int) -> CalibrationRows:
-    """Held-back rows with their scores: those of all workers where they are few enough, because the search sums their
-    losses hundreds of times.
+    """Held-back rows with their scores, for `fit_calibration`.
+
+    They are gathered from all workers if few enough, because the search sums their losses hundreds of times.
     """
     weights, scores = rows.row_weights(), rows.scores(model.ensemble_, n_threads)
     if weights.native.alone or weights.n_rows * math.prod(scores.shape[1:]) > MOST_GATHERED:

@@ -1,4 +1,4 @@
-"""Rows for short fits, and rows that these do not see."""
+"""Division of training rows for trials (short fits): rows to learn from, and held-back rows."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from radboost.losses import NamedTargetLoss
 from radboost.rows.prepare import PreparedRows, Watched
 from radboost.rows.splitting import NothingToHoldBackError
 
-# So many different rows are looked at in thirds, at most, drawn by their content.
+# Largest number of distinct rows, sampled by content, that trials in thirds use.
 LOOK_ROWS = 16_000
-# Held-back rows are made dense: no more cells of them than this.
+# Largest number of cells (rows x columns) of held-back rows, which are made dense.
 MOST_CELLS = 2**25
-# Short fits learn from so many different rows at most. A quarter of the rows is held back; with more rows than short
-# fits learn from, all of the others, within limits of their number and of the scores that are computed in each round.
+# Largest number of distinct rows that trials learn from, and the fraction of rows that are held back.
 MOST_LEARNED, HELD_BACK = 12_000, 0.25
+# Limits of held-back rows where trials leave more: rows, scores per round, rows that the limit of scores still allows.
 MOST_HELD_BACK, MOST_HELD_BACK_SCORES, ENOUGH_HELD_BACK = 12_000, 2**16, 4_000
-# Fewer different rows than this, held-back ones included, could not tell anything beyond chance: no look.
+# Smallest number of distinct rows, held-back ones included, for trials: with fewer, differences are noise.
 FEWEST_ROWS = 1_000
-# A third of the rows is held back, then another third, until there have been enough.
+# Number of parts of which one at a time is held back, and of held-back rows after which further parts are skipped.
 N_FOLDS, ENOUGH_ROWS = 3, 1_000
 
 
 @dataclass(frozen=True)
 class Parts:
-    """How many different rows short fits learn from, and how many are held back."""
+    """Numbers of distinct rows that trials learn from, and that are held back."""
 
     learned: int
     held_back: int
@@ -36,20 +36,20 @@ class Parts:
 
 
 def parts_of(n_different: int, n_features: int, n_classes: int) -> Parts:
-    """The more rows are held back, the smaller a difference they can tell from chance."""
+    """Choose the numbers of rows: the more are held back, the smaller the differences that are significant."""
     most = min(MOST_HELD_BACK, max(ENOUGH_HELD_BACK, MOST_HELD_BACK_SCORES // n_classes), MOST_CELLS // n_features)
     learned = int(min(MOST_LEARNED, (1.0 - HELD_BACK) * n_different, (1.0 / HELD_BACK - 1.0) * most))
     return Parts(learned, min(n_different - learned, most))
 
 
 def drawn(rows: PreparedRows, n_rows: int, n_different: int, seed: int, n_threads: int) -> PreparedRows:
-    """So many of the different rows; all of them where that is all there are."""
+    """Sample `n_rows` of the `n_different` distinct rows, by content; all of them if there are no more."""
     return rows if n_rows >= n_different else rows.draw(n_rows / n_different, seed ^ 0x5EED, n_threads)
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to learn from, and those that are held back meanwhile; `n_different` counts the latter without copies."""
+    """Training rows and held-back rows of a trial; `n_different` is the number of distinct held-back rows."""
 
     learned: PreparedRows
     held_back: Watched
@@ -59,9 +59,9 @@ class Fold:
 def thirds(
     rows: PreparedRows, seed: int, n_threads: int, *, most_rows: int = LOOK_ROWS, most_held_back: int = LOOK_ROWS
 ) -> Iterator[Fold]:
-    """The rows, or so many of them at most, in thirds, of which one at a time is held back, or so many rows of it.
+    """Yield folds of a sample of `most_rows` rows; each holds back another third, at most `most_held_back` rows.
 
-    None where no class has two rows.
+    There are no folds if no class has two rows.
     """
     n_different = rows.n_different(n_threads)
     n_rows = min(LOOK_ROWS, most_rows, n_different)
@@ -78,9 +78,9 @@ def thirds(
 
 
 def how_much_longer(steps: float, learning_rate: float, loss: object) -> float:
-    """By what factor the steps of a short fit may be longer: none is more than whole.
+    """Factor for the learning rate of a trial, limited so that the rate is at most 1.
 
-    With a loss of the user's own they are as long as ever: longer ones might reach scores that it cannot compute.
+    It is 1 with a loss of the user's own: larger steps might reach scores for which that cannot be computed.
     """
     known = isinstance(loss, str | NamedTargetLoss)
     return max(1.0, min(steps, 1.0 / learning_rate)) if known else 1.0

@@ -1,8 +1,8 @@
-"""What "auto" stands for: chosen by short fits of which some rows are held back.
+"""Auto-tuning of DeepBoostClassifier: parameters that are "auto" are chosen by trials (short fits) on held-back rows.
 
-Two kinds of ensembles compete. Votes with short steps (docs/defaults.md) are hard to beat on few or noisy rows; trees
-whose leaves hold numbers learn far more where there is more to learn. The second take over only where held-back rows
-say so beyond chance.
+Two kinds of ensembles compete. Votes with short steps (docs/defaults.md) are hard to beat on few or noisy rows. Trees
+with numbers in their leaves ("rated" ones) fit complex data far better, and are chosen only if significantly better on
+held-back rows.
 """
 
 from __future__ import annotations
@@ -23,46 +23,49 @@ from radboost.rows.prepare import PreparedRows
 from radboost.rows.splitting import NothingToHoldBackError
 from radboost.trees import TreeOptions
 
-# Short fits: rounds and damping.
+# Trials: number of rounds and learning rate.
 LOOK_ROUNDS, LOOK_RATE = 120, 0.1
-# How often held-back rows are looked at.
+# How often trials are evaluated, with numbers and with votes.
 PACE, PACE_OF_VOTES = Pace(every=5, stage=15, patience=10), Pace(every=30, stage=30, patience=None)
-# A fit that learns more slowly than another has lost where it would stay behind by so many standard errors if it gained
-# so many times what it gained since it had half as many rounds; asked from the round on that comes with it.
+# A slower trial ends if its extrapolated deficit is significant. The threshold in standard errors, the factor on the
+# gain since half of the rounds (extrapolation), and the first round at which this is tested.
 CLEARLY, GAINS_TO_COME, SLOW_FROM = 2.0, 2.0, 60
-# Votes that are ahead by so many standard errors stay ahead.
+# Lead in standard errors at which votes have won.
 VOTES_AHEAD = 1.0
-# Penalties, from the largest; the search begins with two of them and goes on in the direction of the lower loss.
+# Complexity penalties in descending order, and the indices of the two that are tried first.
 PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 FIRST, LAST = 2, 5
 DEEPEST = 12
-# Numbers in leaves take over where held-back losses and errors together are lower by so many standard errors, those of
-# errors counting so often where there are more. Each time that there are twice as many rows as short fits learn from
-# stands for so many standard errors: the more rows there are, the more numbers gain on votes (docs/defaults.md).
+# Numbers in leaves replace votes if they lead by this number of standard errors, of losses and errors together. More
+# errors are multiplied by COST_OF_WRONG. Each doubling of the rows beyond those of trials adds a number of standard
+# errors, as numbers gain on votes with more rows (docs/defaults.md).
 BEYOND_CHANCE, COST_OF_WRONG, GAIN_OF_TWICE_THE_ROWS = 1.5, 2.0, 2.0
-# A choice that costs more time has to be better by this share.
+# Relative reduction of the loss that a setting which takes more time must achieve.
 WORTH_IT = 0.01
-# Damping of the whole fit: as strong as the time that it takes allows.
+# Learning rates of the whole fit, and the number of rows from which the largest one is used.
 SMALLEST_RATE, LARGEST_RATE, ROWS_OF_LARGEST_RATE = 0.03, 0.1, 20_000
-# The smallest where the number of rounds is given, which may be few; not a function of it, so that fits can go on.
+# Smallest learning rate if the number of rounds is given, as it may be small. It is the same for all numbers, so that
+# a warm start can add rounds.
 SMALLEST_RATE_OF_GIVEN_ROUNDS = 0.06
-# Where rows are too few for a look, but no fewer than this, and rounds, rate and depth are "auto" too.
+# Smallest number of distinct rows for numbers in leaves without trials, and their setting; rounds, rate and depth must
+# all be "auto".
 FEWEST_OF_NUMBERS = 50
 WITHOUT_A_LOOK = {"complexity_penalty": 0.03, "learning_rate": 0.03, "n_rounds": 400}
+# Limits of the number of rounds, and its factors: for the whole fit, and for trials that still improved at their end.
 MOST_ROUNDS, FEWEST_ROUNDS, MORE_ROUNDS, UNFINISHED = 1000, 50, 1.2, 2.0
 Setting = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether there were rows to look at, and what was chosen instead of votes; None where these are as good."""
+    """Result of tuning: `looked`, if there were trials; `chosen`, the setting that replaces votes; None: keep votes."""
 
     looked: bool
     chosen: Setting | None = None
 
 
 class Look:
-    """Short fits of an estimator on some of the `n_different` rows."""
+    """Cached trials of an estimator on a sample of its `n_different` distinct rows."""
 
     def __init__(
         self, estimator: Any, prepared: PreparedRows, settings: FitSettings, parts: Parts, n_different: int
@@ -77,11 +80,11 @@ class Look:
         self._weights = self._held_back.row_weights()
 
     def rated(self, setting: Setting, has_lost: HasLost | None = None) -> ShortFit:
-        """A short fit; that of the first time, where it is asked for again."""
+        """Trial with numbers in leaves; cached. `has_lost` may end it early."""
         return self._fit({**setting, "leaves": "rated"}, has_lost)
 
     def slower(self, setting: Setting, than: Setting) -> ShortFit:
-        """A fit that may end where it is behind another one and gains too little to catch up."""
+        """Trial of a setting that learns more slowly than `than`; ends once it gains too little to catch up."""
         other = self.rated(than)
 
         def behind(own: Judged) -> float:
@@ -93,7 +96,7 @@ class Look:
         return self.rated(setting, has_lost)
 
     def faster(self, setting: Setting, than: Setting, share: float = 0.0) -> ShortFit:
-        """A fit that learns faster at first than another: it ends where it is not ahead by that share, or no longer."""
+        """Trial of a setting that learns faster than `than`; ends unless its loss is lower by the fraction `share`."""
         other = self.rated(than)
 
         def has_lost(n_rounds: int, stages: Stages) -> bool:
@@ -103,9 +106,7 @@ class Look:
         return self.rated(setting, has_lost)
 
     def votes(self, setting: Setting) -> Judged:
-        """A fit with what "auto" stands for without a look, of all its rounds, or until numbers with this setting are
-        clearly better or worse.
-        """
+        """Trial with votes and default parameters; ends once it is clearly better or worse than `setting`."""
         rated = self.rated(setting)
 
         def has_lost(n_rounds: int, stages: Stages) -> bool:
@@ -120,24 +121,24 @@ class Look:
         return self._loss(self.rated(setting))
 
     def is_clear(self, setting: Setting, other: Setting) -> bool:
-        """Whether the loss is lower beyond chance."""
+        """Return True if the loss of `setting` is significantly lower than that of `other`."""
         one, two = self.rated(setting), self.rated(other)
         return two.lost or self._standardised(two.losses - one.losses) >= CLEARLY
 
     def improves(self, setting: Setting, than: Setting) -> bool:
-        """Whether what costs more time, and learns faster at first, is worth it."""
+        """Return True if a setting that takes more time, and learns faster at first, reduces the loss enough."""
         return self._loss(self.faster(setting, than, WORTH_IT)) < (1.0 - WORTH_IT) * self.loss(than)
 
     def gain(self, setting: Setting) -> float:
-        """By how many standard errors the loss is below that of votes."""
+        """Standard errors by which the loss is below that of votes."""
         return self._standardised(self.votes(setting).losses - self.rated(setting).losses)
 
     def beats_votes(self, setting: Setting) -> bool:
-        """Whether losses and errors together are lower, beyond chance."""
+        """Return True if losses and errors together are significantly lower than those of votes."""
         return not self.rated(setting).lost and self._ahead(self.rated(setting), self.votes(setting)) >= BEYOND_CHANCE
 
     def _ahead(self, rated: Judged, votes: Judged) -> float:
-        """Of votes, in standard errors; rows that short fits do not learn from count too."""
+        """Lead over votes in standard errors, of losses and errors, with a bonus for rows that trials do not use."""
         fewer_wrong = self._standardised(votes.wrong - rated.wrong)
         weight = 1.0 if fewer_wrong > 0.0 else COST_OF_WRONG
         more_rows = math.log2(max(1.0, (1.0 - HELD_BACK) / self.share))
@@ -145,7 +146,7 @@ class Look:
         return lower + weight * fewer_wrong + GAIN_OF_TWICE_THE_ROWS * more_rows
 
     def _standardised(self, difference: FloatArray) -> float:
-        """A mean in standard errors."""
+        """Weighted mean of differences by row, divided by its standard error."""
         mean = self._mean(difference)
         variance = self._mean(difference**2) - mean**2
         return mean / math.sqrt(max(variance, 1e-300) / self._weights.total)
@@ -186,7 +187,7 @@ class Look:
 
 
 def _to_come(behind: Callable[[Judged], float], n_rounds: int, stages: Stages) -> float:
-    """How far a fit that learns slowly will be behind in the end; minus infinity where it is too early to tell."""
+    """Extrapolated final deficit of a slow trial, in the unit of `behind`; minus infinity in its first rounds."""
     now, before = stages.at(n_rounds), stages.at(n_rounds // 2) if n_rounds % 2 == 0 else None
     if n_rounds < SLOW_FROM or now is None or before is None:
         return -math.inf
@@ -194,7 +195,7 @@ def _to_come(behind: Callable[[Judged], float], n_rounds: int, stages: Stages) -
 
 
 def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_depth: int) -> Outcome:
-    """What is put where parameters of a DeepBoostClassifier say "auto"; `max_depth` is where the look begins."""
+    """Resolve parameters of a DeepBoostClassifier that are "auto"; `max_depth` is the first depth to try."""
     threads, options = settings.growth.n_threads, settings.growth.options
     n_different = prepared.n_different(threads)
     parts = parts_of(n_different, prepared.n_features, len(prepared.known_classes))
@@ -223,10 +224,10 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_d
 
 
 def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | None:
-    """The penalty first, along the path; then depth, then thresholds, where these are free. None: votes are as good."""
+    """Choose the penalty, then depth and thresholds where these are `free`; None: votes are at least as good."""
     setting = {**start, "complexity_penalty": _best_penalty(look, start)}
     if not look.beats_votes(setting):
-        # Columns with a few far values need their thresholds looked for.
+        # Columns with a few outliers need the best thresholds.
         drawn, setting = setting, {**setting, "thresholds": "best"}
         if not free["thresholds"]:
             return None
@@ -245,7 +246,7 @@ def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | No
 
 
 def _best_penalty(look: Look, setting: Setting) -> float:
-    """Two penalties that are far apart first: the better one says in which direction to go on."""
+    """Best penalty: of two that are far apart the better one is the start of a search in its direction."""
 
     def with_penalty(place: int) -> Setting:
         return {**setting, "complexity_penalty": PENALTIES[place]}
@@ -256,7 +257,7 @@ def _best_penalty(look: Look, setting: Setting) -> float:
     look.slower(with_penalty(FIRST), with_penalty(LAST))
     place = FIRST if loss(FIRST) <= loss(LAST) else LAST
     if look.gain(with_penalty(place)) < 0.0:
-        return PENALTIES[place]  # votes are ahead: further fits would be in vain
+        return PENALTIES[place]  # votes lead: further trials are useless
     if place == LAST and look.is_clear(with_penalty(LAST), with_penalty(FIRST)):
         return PENALTIES[LAST]
     if place == LAST:
@@ -272,14 +273,14 @@ def _best_penalty(look: Look, setting: Setting) -> float:
 
 
 def damping(m: float) -> float:
-    """A learning rate: smaller ones are better and take longer, which few rows can afford."""
+    """Learning rate for m distinct rows: smaller ones are better and take longer, so they are for few rows."""
     return min(LARGEST_RATE, max(SMALLEST_RATE, LARGEST_RATE * math.sqrt(m / ROWS_OF_LARGEST_RATE)))
 
 
 def enough_rounds(look: Look, setting: Setting, learning_rate: float) -> int:
-    """As many as short fits had use for, damped more and on more rows, which can bear more.
+    """Number of rounds of the whole fit: those of the trial, scaled by the learning rates and the number of rows.
 
-    Fits that were still learning when they ended had use for more.
+    A trial that improved until its last round counts `UNFINISHED` times.
     """
     seen = float(look.rated(setting).n_rounds)
     seen *= UNFINISHED if seen >= LOOK_ROUNDS else 1.0

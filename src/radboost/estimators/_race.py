@@ -1,4 +1,4 @@
-"""Short fits that held-back rows judge while they run, and that end where the rest would change no choice."""
+"""Trials (short fits) that are evaluated on held-back rows while they run, and end once they cannot win."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from radboost.boosting.trace import Step, Trace
 from radboost.objectives import Objective
 from radboost.rows.prepare import Watched
 
-# Factors on scores, as logarithms, and how they are searched.
+# Interval of the logarithm of the factor on scores, and its golden-section search: ratio and number of steps.
 LOG_FACTORS, GOLDEN, GOLDEN_STEPS = (-2.5, 2.5), (math.sqrt(5.0) - 1.0) / 2.0, 10
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What held-back rows say of a model."""
+    """Evaluation of a model on held-back rows."""
 
-    losses: FloatArray  # of each row, with the best factor on the scores
-    wrong: FloatArray
+    losses: FloatArray  # log loss of each row, with the best factor on the scores; shape (n_rows,)
+    wrong: FloatArray  # 1 for each misclassified row, otherwise 0
     n_rounds: int
 
 
 class Stages:
-    """How a short fit stood after some of its rounds; losses are computed when somebody asks."""
+    """Scores of a trial after some of its rounds; losses are computed on demand."""
 
     def __init__(self, rows: Watched, n_threads: int) -> None:
         self._rows, self._n_threads = rows, n_threads
@@ -39,7 +39,7 @@ class Stages:
         self._scores[n_rounds] = scores.copy()
 
     def at(self, n_rounds: int) -> Judged | None:
-        """None where it has no such stage."""
+        """Evaluation after so many rounds; None if the scores were not kept."""
         if n_rounds not in self._judged and n_rounds in self._scores:
             self._judged[n_rounds] = judged(self._scores.pop(n_rounds), self._rows, n_rounds, self._n_threads)
         return self._judged.get(n_rounds)
@@ -47,31 +47,31 @@ class Stages:
 
 @dataclass(frozen=True)
 class ShortFit(Judged):
-    """A short fit at its best round."""
+    """Evaluation of a trial at its best round, and its stages."""
 
     stages: Stages
-    lost: bool = False  # ended because it could not win any more
+    lost: bool = False  # ended early because it could not win
 
     def at(self, n_rounds: int) -> Judged:
-        """After so many rounds; where it had ended by then, at its best."""
+        """Evaluation after so many rounds; at the best round if these were not kept."""
         return self.stages.at(n_rounds) or self
 
 
-# Whether a fit has lost that stands like this after so many rounds.
+# Decides if a trial with this number of rounds and these stages has lost.
 HasLost = Callable[[int, Stages], bool]
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How often a short fit is looked at, in rounds."""
+    """Intervals of the evaluation of a trial, in rounds."""
 
-    every: int  # for its loss; the best round is one of these
-    stage: int  # to compare it with another fit
-    patience: int | None  # it ends after so many rounds without a lower loss; None: its last round counts as its best
+    every: int  # between computations of the loss; the best round is a multiple of it
+    stage: int  # between comparisons with another trial
+    patience: int | None  # rounds without a lower loss until the trial ends; None: the last round counts as the best
 
 
 class RaceWatch(Monitor):
-    """Looks at held-back rows every few rounds: for the best round, and for a reason to give up."""
+    """Monitor that evaluates held-back rows every few rounds, for the best round and for early termination."""
 
     what = "loss"
 
@@ -88,15 +88,15 @@ class RaceWatch(Monitor):
 
     @property
     def recorded(self) -> list[str]:
-        """Nothing: it does not look in every round."""
+        """Names of recorded metrics: none, because not every round is evaluated."""
         return []
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, None]:
-        """The loss that is trained on."""
+        """Training loss of each row, shape (n_rows,), and None (errors are not counted)."""
         return self._objective.row_losses(scores, self.class_ids), None
 
     def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
-        """Collects the steps, and looks at them when it is time."""
+        """Collect the steps of a round, evaluate when due, and return the reason to stop, or None."""
         self._waiting.extend(steps)
         self._n_rounds += 1
         if self._n_rounds % self._pace.every:
@@ -110,7 +110,7 @@ class RaceWatch(Monitor):
         return "cannot win any more" if self._lost else None
 
     def result(self, trace: Trace) -> ShortFit:
-        """What is to be known of the fit, which has ended."""
+        """Evaluation of the trial after its end."""
         if self._n_rounds % self._pace.every:
             self._look(trace)
         best = judged(self._best, self.rows, self.best_round, self._n_threads)
@@ -129,22 +129,22 @@ class RaceWatch(Monitor):
 
 
 def judged(scores: FloatArray, rows: Watched, n_rounds: int, n_threads: int) -> Judged:
-    """Losses and errors of these scores."""
+    """Evaluate scores of the held-back rows, shape (n_rows,) or (n_rows, n_classes), after `n_rounds` rounds."""
     answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
     wrong = (answers != rows.class_ids).astype(np.float64)
     return Judged(calibrated_losses(scores, rows, n_threads), wrong, n_rounds)
 
 
 def calibrated_losses(scores: FloatArray, rows: Watched, n_threads: int) -> FloatArray:
-    """The log loss of each row, for probabilities from scores times a factor, the best one for their mean.
+    """Log loss of each row, shape (n_rows,), after scores are multiplied by the factor that minimizes the mean.
 
-    Penalties and damping shrink scores. That says nothing about who is right, and a factor undoes it.
+    Penalties and damping shrink scores, which does not affect predicted classes, and the factor undoes it.
     """
     weights, ids = rows.row_weights(), rows.class_ids.astype(np.int64)
     if scores.ndim == 1:
         margins = np.where(ids == 1, scores, -scores)
     else:
-        # Of each class over the right one: the loss is the logarithm of the sum of their exponentials.
+        # Lead of each class over the right one: the loss is the logarithm of the sum of exponentials of the leads.
         ahead = scores - scores[np.arange(len(ids)), ids][:, None]
         largest = ahead.max(axis=1)
         ahead -= largest[:, None]

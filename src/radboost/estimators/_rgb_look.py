@@ -1,8 +1,8 @@
-"""What "auto" stands for in gradient boosting with n_rounds="auto": short fits say what held-back rows gain from.
+"""Auto-tuning of gradient boosting with n_rounds="auto", by trials (short fits) on held-back rows.
 
-Short fits take longer steps than the whole fit, so that fewer rounds do, and stop where the rows that they do not see
-no longer gain. Where there are enough of these to tell, fits without a penalty, with larger trees and with the best
-thresholds are compared by their loss. The round with the least of it says how many rounds there will be.
+Trials use a larger learning rate than the whole fit, so that fewer rounds suffice, and stop when the held-back loss no
+longer decreases. If there are enough held-back rows, trials without a penalty, with larger trees and with the best
+thresholds are compared by their loss. The round with the lowest loss determines the number of rounds.
 """
 
 from __future__ import annotations
@@ -27,38 +27,39 @@ from radboost.losses import NamedTargetLoss, ask
 from radboost.rows.prepare import PreparedRows
 from radboost.trees import TreeOptions
 
-# Of numbers, of two classes and of more: the learning rate with up to FEW_ROWS rows. With one score per row it grows
-# with the root of their number, to three times this (classes: twice). Smaller steps are better, and take longer. Losses
-# with kinks go down slowly, and take the steps of two classes.
+# Learning rates for regression, two classes and more, with up to FEW_ROWS rows. With one score per row the rate grows
+# with the square root of the number of rows, up to three times (classes: twice). Smaller steps are better, and take
+# longer. Losses that are not smooth decrease slowly, and take the rate of two classes.
 RATES, FEW_ROWS = (0.025, 0.05, 0.3), 2_000
-# With a loss of the user's own, whose short fits cannot take longer steps.
+# Learning rate with a loss of the user's own, for which trials cannot use a larger one.
 OWN_RATE = 0.1
-# With one score per row and with several: the least sum of weights in a leaf, the learning rate of short fits.
+# With one score per row and with several: the smallest sum of weights in a leaf, and the learning rate of trials.
 LEAF_WEIGHTS, LOOK_RATES = (2.0, 3.0), (0.2, 0.9)
 SUBSAMPLE = 0.3
 PENALTY = 0.3
 SMALL_SIZES = (2, 4, 8, 16, 32)
-# A node looks at all columns up to so many, and then at so many or a tenth of them.
+# Number of columns up to which a node tries all; with more, it tries this number or a tenth of them, the larger.
 COLUMNS = 50
-# Short fits where rows are held back more than once and where one third of them is enough: their rounds; with several
-# scores per row; those that they wait for a lower loss; how much longer steps are where the learning rate is given.
+# Rounds of trials: on several folds, on one fold (many rows), with several scores per row. Rounds without a lower loss
+# until they stop, and the factor on a learning rate that is given.
 LOOK_ROUNDS, LOOK_ROUNDS_OF_MANY, LOOK_ROUNDS_OF_CLASSES, LOOK_PATIENCE, LONGER_STEPS = 200, 160, 100, 20, 3.0
-# A trial whose best round is no later than this share of its rounds has come to its end.
+# A trial has converged if its best round is before this fraction of its rounds.
 FINISHED = 0.95
-# Rounds of the whole fit, whose rows are more and bear more; the most with one score per row and with several.
+# Rounds of the whole fit: the factor on those of trials (it has more rows), the minimum, and the maximum with one score
+# per row and with several.
 MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, (1600, 500)
-# So many held-back rows are enough to compare, on so many folds; another setting has to be better by so many standard
-# errors, and large trees, which take longer, by so many.
+# Smallest number of held-back rows for comparisons, and number of folds to compare on. Standard errors by which another
+# setting must be better; the last is for large trees, which take longer.
 ENOUGH_TO_TELL, COMPARED, WORTH_IT, WORTH_TIME = 300, 2, 1.0, 1.5
-# With so many and classes the penalty has to prove itself, and large trees are tried also where it does.
+# Number of held-back rows from which classifiers use a penalty only if it is better; large trees are always tried.
 MANY_HELD_BACK = 2_000
-# So many different rows are looked at, at most, where targets are numbers.
+# Largest number of distinct rows that trials of regressors use.
 LOOK_ROWS_OF_NUMBERS = 6_000
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What the parameters of a fit stand for."""
+    """Resolved parameters of a fit, without "auto"."""
 
     n_rounds: int
     learning_rate: float
@@ -77,10 +78,10 @@ def most_rounds(n_outputs: int) -> int:
 
 
 def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_outputs: int) -> Chosen:
-    """For n_rounds="auto"; what else the estimator says stays."""
+    """Resolve the parameters for n_rounds="auto"; the others that are given stay."""
     seed, threads = settings.growth.seed, settings.growth.n_threads
     chosen = _first(estimator, prepared, n_outputs, threads)
-    if settings.stopping is not None:  # which ends the fit where it should
+    if settings.stopping is not None:  # early stopping chooses the number of rounds
         return chosen
     fewer = {"most_rows": LOOK_ROWS_OF_NUMBERS} if estimator._regression else {}
     folds = list(thirds(prepared.unwatched(), seed, threads, **fewer))
@@ -94,7 +95,7 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_out
 
 
 def _first(estimator: Any, prepared: PreparedRows, n_outputs: int, n_threads: int) -> Chosen:
-    """Where a look begins, and ends with few rows."""
+    """Parameters without trials: the start of the comparisons, and the result for few rows."""
     several, n_features = n_outputs > 1, prepared.n_features
     rate, subsample, penalty = estimator.learning_rate, estimator.subsample, estimator.complexity_penalty
     if isinstance(rate, str):
@@ -119,7 +120,7 @@ def _first(estimator: Any, prepared: PreparedRows, n_outputs: int, n_threads: in
 
 
 def _compared(look: _Look, chosen: Chosen) -> Chosen:
-    """The setting with the least held-back loss; each step away from the first has to be worth it."""
+    """Setting with the lowest held-back loss; each change of the first one must be significantly better."""
     estimator = look.estimator
     if (estimator.tree_options or TreeOptions()).thresholds == "auto":
         best = replace(chosen, options=replace(chosen.options, thresholds="best"))
@@ -130,7 +131,7 @@ def _compared(look: _Look, chosen: Chosen) -> Chosen:
     if isinstance(estimator.complexity_penalty, str):
         free = replace(chosen, complexity_penalty=0.0)
         many = not estimator._regression and look.folds[0].n_different >= MANY_HELD_BACK
-        # The more rows the less need of a penalty, and the whole fit has more than the short ones.
+        # More rows need less of a penalty, and the whole fit has more rows than the trials.
         taken = not look.is_better(chosen, free) if many else look.is_better(free, chosen)
         if estimator.family is None and (taken or many):
             large = replace(free, family=larger)
@@ -145,7 +146,7 @@ def _compared(look: _Look, chosen: Chosen) -> Chosen:
 
 @dataclass
 class _Short:
-    """What short fits of one setting found, one for each fold: held-back losses by round, and by row at the best."""
+    """Held-back losses of the trials of one setting, one entry per fold: by round, and by row at the best round."""
 
     by_round: list[list[float]] = field(default_factory=list)
     by_row: list[FloatArray] = field(default_factory=list)
@@ -153,7 +154,7 @@ class _Short:
 
 @dataclass
 class _Look:
-    """Short fits of an estimator, each made once."""
+    """Cached trials of an estimator."""
 
     estimator: Any
     folds: Sequence[Fold]
@@ -163,7 +164,7 @@ class _Look:
     _found: dict[str, _Short] = field(default_factory=dict)
 
     def is_better(self, one: Chosen, other: Chosen, errors: float = WORTH_IT) -> bool:
-        """Whether the held-back loss is lower by so many standard errors of the difference."""
+        """Return True if the held-back loss of `one` is lower by `errors` standard errors of the difference."""
         folds = self.folds[:COMPARED]
         pairs = zip(
             folds, *(self._fits(c, len(folds), self._longer_to_compare(c)).by_row for c in (one, other)), strict=False
@@ -178,9 +179,9 @@ class _Look:
         return gain / weight > errors * math.sqrt(variance / weight)
 
     def best_round(self, chosen: Chosen) -> float:
-        """The round with the least mean loss over the held-back rows of all folds, at the learning rate of `chosen`.
+        """Round with the lowest mean loss over the held-back rows of all folds, at the learning rate of `chosen`.
 
-        Trials with longer steps end sooner. Several classes are first tried with steps as long as those of the fit.
+        Several classes are first tried at this rate. If these trials do not converge, a larger rate is used.
         """
         for longer in sorted({self._longer_to_compare(chosen), self._longer(chosen)}):
             found = _best_round(self._fits(chosen, len(self.folds), longer).by_round, self.folds)[0]
@@ -189,13 +190,13 @@ class _Look:
         return longer * found
 
     def _longer(self, chosen: Chosen) -> float:
-        """By what factor the steps of trials are longer."""
+        """Factor on the learning rate for trials that find the number of rounds."""
         is_open = isinstance(self.estimator.learning_rate, str)
         steps = LOOK_RATES[self.n_outputs > 1] / chosen.learning_rate if is_open else LONGER_STEPS
         return how_much_longer(steps, chosen.learning_rate, self.estimator.loss)
 
     def _longer_to_compare(self, chosen: Chosen) -> float:
-        """The same of trials that compare settings. With several classes long steps are unfair to large trees."""
+        """Factor for trials that compare settings; 1 with several classes, where large steps penalize large trees."""
         return 1.0 if self.n_outputs > 1 and not self.estimator._regression else self._longer(chosen)
 
     def _rounds(self) -> int:
@@ -203,7 +204,7 @@ class _Look:
         return LOOK_ROUNDS_OF_CLASSES if self.n_outputs > 1 else few
 
     def _fits(self, chosen: Chosen, n_folds: int, longer: float) -> _Short:
-        """Trials on at least so many folds, with steps that are longer by a factor."""
+        """Losses of trials on at least the first `n_folds` folds, at the learning rate times `longer`."""
         told, short = chosen.described(), self._short(chosen, longer)
         found = self._found.setdefault(f"{told}, {longer}", _Short())
         for fold in self.folds[len(found.by_round) : n_folds]:
@@ -217,9 +218,7 @@ class _Look:
         return found
 
     def _losses(self, model: Any, fold: Fold) -> FloatArray:
-        """The loss of each held-back row after the best round: of classifiers the log loss of probabilities that are
-        calibrated on these rows, because a fit calibrates them too.
-        """
+        """Loss of each held-back row after the best round; for classifiers the log loss after calibration on them."""
         held = fold.held_back
         scores = held.scores(model.ensemble_, self.n_threads)
         if not self.estimator._regression:
@@ -237,13 +236,13 @@ class _Look:
         short = with_chosen(self.estimator, chosen)
         short.n_rounds, short.learning_rate = self._rounds(), longer * chosen.learning_rate
         short.early_stopping, short.warm_start = EarlyStopping(LOOK_PATIENCE), False
-        short.calibration = None  # of classifiers alone
+        short.calibration = None  # a parameter of classifiers
         short.random_state = self.seed % 2**32
         return short
 
 
 def with_chosen(estimator: Any, chosen: Chosen) -> Any:
-    """A copy whose parameters are the chosen ones."""
+    """Copy of the estimator with the chosen parameters."""
     given = copy(estimator)
     given.n_rounds, given.learning_rate = chosen.n_rounds, chosen.learning_rate
     given.subsample, given.complexity_penalty = chosen.subsample, chosen.complexity_penalty
@@ -252,11 +251,11 @@ def with_chosen(estimator: Any, chosen: Chosen) -> Any:
 
 
 def _best_round(histories: Sequence[list[float]], folds: Sequence[Fold]) -> tuple[int, float]:
-    """The round with the least mean loss over the held-back rows of all folds, and that loss."""
+    """Round with the lowest mean loss over the held-back rows of all folds, and that loss."""
     length = max(map(len, histories))
     losses = np.zeros(length)
     for history, fold in zip(histories, folds, strict=True):
-        # A fit that has stopped stays where it was. (No product of matrices: equal rounds must stay equal on any CPU.)
+        # A stopped fit keeps its last loss. (No matrix product: equal rounds must have equal losses on any CPU.)
         losses += fold.held_back.row_weights().total * np.array(history + history[-1:] * (length - len(history)))
     losses /= sum(fold.held_back.row_weights().total for fold in folds)
     best = int(np.argmin(losses))

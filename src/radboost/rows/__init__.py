@@ -1,4 +1,4 @@
-"""Training rows on their way into the engine: read, checked, binned, sorted, watched."""
+"""Training rows on their way into the engine: read, checked, binned, sorted."""
 
 from radboost.rows.categories import RareCategoriesWarning, TextColumnWarning
 

@@ -1,4 +1,4 @@
-"""Rows of which nothing is kept but their bins, with values that the trees of these bins cannot tell from their own."""
+"""Matrix rows rebuilt from bins, with values that trees grown on these bins cannot distinguish from the originals."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from radboost.engine import BinnedData
 
 
 class BinnedRows:
-    """Stands for a matrix of rows that are binned: `rows[places]` has a value out of the bin of each value.
+    """Matrix of binned rows: `rows[indices]` holds, for each value, a representative of its bin.
 
-    Every tree that is grown on the bins has its thresholds at their ends, so that it sends these rows where it sends
-    the rows themselves. Categories are their places, and missing values NaN. Other hypotheses must not see them.
+    Thresholds of trees grown on the bins are ends of bins, so that these rows reach the same leaves as the originals.
+    Categories are integer codes, missing values NaN. Hypotheses other than trees must not be evaluated on them.
     """
 
     def __init__(self, data: BinnedData, order: RowOrder, dtype: npt.DTypeLike) -> None:
@@ -25,7 +25,7 @@ class BinnedRows:
         self.shape = (data.n_rows, data.n_columns)
 
     def __getitem__(self, places: npt.NDArray[Any]) -> FloatMatrix:
-        """Some rows, by their places in the matrix."""
+        """Dense rows for these row indices (or a mask), shape (n_chosen, n_columns)."""
         rows = self._rows[places].astype(np.int64)
         codes = self.data.subset(rows).codes().reshape(len(rows), self.shape[1])
         found = np.empty(codes.shape, dtype=self.dtype)
@@ -35,14 +35,14 @@ class BinnedRows:
 
     @cached_property
     def _rows(self) -> RowOrder:
-        """The engine's row of each row of the matrix."""
+        """Engine row index of each row of the matrix (the inverse of `order`), shape (n_rows,)."""
         rows = np.empty_like(self._order)
         rows[self._order] = np.arange(len(self._order), dtype=self._order.dtype)
         return rows
 
     @cached_property
     def _values(self) -> list[npt.NDArray[Any]]:
-        """Of each column, a value for every code."""
+        """Representative values of each column, indexed by bin code; the last one, NaN, is for missing values."""
         categorical, n_bins = self.data.is_categorical(), self.data.n_bins().tolist()
         values = [
             np.arange(n_bins[column], dtype=self.dtype)
@@ -54,13 +54,13 @@ class BinnedRows:
 
 
 def values_of_bins(thresholds: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A value of each bin: x is in the first bin whose threshold t has x <= t, and in the last one beyond all of them.
+    """Representative of each bin, shape (n_thresholds + 1,): x is in the first bin whose threshold t has x <= t.
 
-    The threshold itself is the largest number of its bin; in 32 bits the largest number that is not above it, which is
-    not below the values of the rows between which it lies. After the last threshold comes the next number above it.
+    A bin is represented by the largest number of `dtype` that is not above its threshold. Rounding down stays in the
+    bin, because the rows themselves are of this type. The last bin is represented by the next number after that.
     """
     rounded = thresholds.astype(dtype)
-    with np.errstate(over="ignore"):  # of those that are not taken
+    with np.errstate(over="ignore"):  # from entries that `where` discards
         lower = np.nextafter(rounded, rounded.dtype.type(-np.inf))
     below = np.where(rounded.astype(np.float64) > thresholds, lower, rounded)
     last = np.nextafter(below[-1:], below.dtype.type(np.inf)) if len(below) else np.zeros(1, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Categorical columns as users pass them, and as the ordinals that the engine sees."""
+"""Categorical columns: the categories as users pass them, and their integer codes for the engine."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from radboost._typing import Category, FloatArray, FloatMatrix
 
 Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
 
-MOST_CATEGORIES = 255
-MISSING = -1
-LARGEST_EXACT = 2.0**53
-MOST_CONVERSIONS = 3
+MOST_CATEGORIES = 255  # per column
+MISSING = -1  # code of a missing value or unknown category
+LARGEST_EXACT = 2.0**53  # below it every whole number is a double
+MOST_CONVERSIONS = 3  # suggested conversions in a message
 _AS_TEXT = ".astype(str)"
 _FORMS = 'use "from_dtype", None, or a list of column indices, of column names, or a mask of booleans'
 
 
 def names_columns(given: object) -> bool:
-    """Whether the parameter `categorical_features` speaks of columns by index, name or mask."""
+    """Check whether the parameter `categorical_features` lists columns by index, name or mask."""
     return given is not None and not isinstance(given, str)
 
 
 def categorical_columns(given: object, X: Any) -> list[int]:
-    """The indices that the parameter `categorical_features` means for this X, ascending."""
+    """Column indices selected by the parameter `categorical_features` for this X, ascending."""
     if given is None:
         return []
     if isinstance(given, str):
@@ -88,11 +88,11 @@ def _column_of_name(X: Any, name: str) -> int:
 
 
 class TextColumnWarning(UserWarning):
-    """Columns of text were taken for categorical ones, though `categorical_features` does not name them."""
+    """Columns of text were taken as categorical, though `categorical_features` does not name them."""
 
 
 def warn_of_text(X: Any, columns: Sequence[int]) -> None:
-    """Says which of the categorical columns are so only because they hold text."""
+    """Warn of columns that are taken as categorical only because they hold text."""
     kinds = column_kinds(X)
     text = [column for column in columns if kinds[column] == TEXT]
     if not text:
@@ -111,7 +111,7 @@ def warn_of_text(X: Any, columns: Sequence[int]) -> None:
 
 
 def number_advice(X: Any, columns: Sequence[int]) -> str:
-    """Which of these columns look like numbers, three values of each, and the line of code that converts it."""
+    """Advice for messages: columns of text that could be numbers, with examples and the conversion; "" for none."""
     said = []
     for column in columns:
         try:
@@ -129,7 +129,7 @@ def number_advice(X: Any, columns: Sequence[int]) -> str:
 
 
 def _conversion(X: Any, column: int, found: WrittenNumbers, *, mixed: bool) -> str:
-    """A statement for rows that are called X; `mixed`: the column has numbers of Python beside texts."""
+    """Python statement that converts a column of X; `mixed`: the column has Python numbers beside texts."""
     names = column_names(X)
     if names is None:
         return f"X[:, {column}] = {conversion(found, f'pd.Series(X[:, {column}]){_AS_TEXT * mixed}')}"
@@ -143,7 +143,7 @@ def _conversion(X: Any, column: int, found: WrittenNumbers, *, mixed: bool) -> s
 
 
 def learn_categories(X: Any, columns: Sequence[int]) -> tuple[Categories, dict[int, npt.NDArray[np.int64]]]:
-    """The categories of these columns, and the place of each row's among them (MISSING where there is none)."""
+    """Sorted categories of these columns, and by column the code of each row (MISSING for a missing value)."""
     _refuse_sparse(X, columns)
     categories, places = {}, {}
     for column in columns:
@@ -158,7 +158,7 @@ def learn_categories(X: Any, columns: Sequence[int]) -> tuple[Categories, dict[i
 
 
 def sorted_categories(parts: Sequence[Sequence[Category]]) -> tuple[Category, ...]:
-    """The categories of one column over several parts of the rows, in their order."""
+    """Union of the categories of one column over several parts of the rows, sorted."""
     values = {value for part in parts for value in part}
     kinds = {type(value) for part in parts for value in part}
     if bool in kinds and kinds & {int, float}:  # as in `_holds_numbers`: then True is 1
@@ -167,7 +167,7 @@ def sorted_categories(parts: Sequence[Sequence[Category]]) -> tuple[Category, ..
 
 
 def find_categories(X: Any, categories: Categories) -> dict[int, npt.NDArray[np.int64]]:
-    """The place of each row's category among the known ones; an unknown one is MISSING."""
+    """Code of each row's category among the known ones, by column; MISSING for an unknown one."""
     _refuse_sparse(X, list(categories))
     places = {}
     for column, known in categories.items():
@@ -179,9 +179,9 @@ def find_categories(X: Any, categories: Categories) -> dict[int, npt.NDArray[np.
 
 
 def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
-    """Keeps the categories that the rows of X have, which hold their places: these are written anew.
+    """Keep the categories that occur in X, which holds category codes, and renumber the codes in place.
 
-    Declared categories need not occur, and rows of weight zero take theirs with them.
+    Declared categories need not occur, and those of rows with zero weight are gone.
     """
     kept: dict[int, tuple[Category, ...]] = {}
     for column, known in categories.items():
@@ -194,17 +194,17 @@ def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
 
 
 class RareCategoriesWarning(UserWarning):
-    """A column has more categories than are told apart, and the rare ones are taken as missing values."""
+    """A column has more categories than are supported; the rare ones are taken as missing values."""
 
 
 Codes = npt.NDArray[np.int64]
 
 
 def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any) -> Categories:
-    """At most 255 categories in a column: those with the most weight, of equal ones the first.
+    """Keep at most 255 categories per column: those of the largest total weight, ties by order.
 
-    The others become missing values, which is what categories are that no training row has. Places are written anew.
-    `names` has the names of the columns.
+    The others become missing values, as categories unseen in training do. The codes in X are renumbered in place.
+    `names`: an object with the column names, for the warning.
     """
     kept = dict(categories)
     for column, known in categories.items():
@@ -222,7 +222,7 @@ def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | 
 
 
 def most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int, names: Any, column: int) -> Codes:
-    """The 255 codes with the most weight, ascending; warns that the others are given up."""
+    """The 255 codes of the largest total weight, ascending; warns that the others become missing values."""
     warnings.warn(
         f"{column_name(names, column)} holds {n_codes} categories; the {MOST_CATEGORIES} most frequent are told "
         "apart, and the others are taken as missing values. To use them all, make numbers of the column, for "
@@ -236,7 +236,7 @@ def most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int, names:
 
 
 def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> FloatArray:
-    """The sum of the weights of each code, to the last bit the same for every order of the rows."""
+    """Sum of the weights of each code, shape (n_codes,); bit for bit the same for every order of the rows."""
     order = np.lexsort((weights, codes))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     sums = np.zeros(n_codes)
@@ -245,7 +245,7 @@ def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> Fl
 
 
 def put_places(X: FloatMatrix, places: Mapping[int, npt.NDArray[np.int64]]) -> None:
-    """Writes the places into their columns; NaN where there is none."""
+    """Write the codes into their columns of X; NaN for MISSING."""
     for column, codes in places.items():
         X[:, column] = np.where(codes == MISSING, np.nan, codes)
 
@@ -259,7 +259,7 @@ def _refuse_sparse(X: Any, columns: Sequence[int]) -> None:
 
 
 def _levels(X: Any, column: int) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    """The different values of a column, as they come, and the place of each row's among them (MISSING for none)."""
+    """Distinct values of a column, not sorted, and each row's index among them (MISSING for a missing value)."""
     if hasattr(X, "iloc"):
         series = X.iloc[:, column]
         if type(series.dtype).__name__ == "CategoricalDtype":
@@ -295,7 +295,7 @@ def _levels_of_objects(values: list[Any]) -> tuple[list[Any], npt.NDArray[np.int
 
 
 def _holds_numbers(values: list[Any]) -> bool:
-    """Python takes True for 1: a column that has both is one of numbers, whichever comes first."""
+    """Check for numbers beside booleans: in Python True equals 1, so such a column is one of numbers."""
     kinds = tuple(
         kind for kind in set(map(type, values)) if issubclass(kind, int | float | np.number) and kind is not bool
     )
@@ -303,12 +303,12 @@ def _holds_numbers(values: list[Any]) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, and pandas' NaT and NA, which does not even compare."""
+    """Check for None, NaN, and pandas' NaT and NA (NA has no truth value when compared)."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _plain(X: Any, column: int, value: Any) -> Category:
-    """A category as a value of Python's own; a float without a fraction is the integer that it equals."""
+    """Category as a Python value; a float without a fraction becomes an int. Others raise a ValueError."""
     value = value.item() if isinstance(value, np.bool_ | np.integer | np.floating | np.str_) else value
     if isinstance(value, float) and math.isfinite(value):
         return int(value) if value == int(value) and abs(value) < LARGEST_EXACT else value
@@ -322,7 +322,7 @@ def _plain(X: Any, column: int, value: Any) -> Category:
 
 
 def _sort_key(value: Category) -> tuple[bool, Category]:
-    """Numbers before strings."""
+    """Sort key that puts numbers before strings."""
     return isinstance(value, str), value
 
 

@@ -14,10 +14,10 @@ from radboost.rows.read import class_codes
 
 
 def times_class_weight(class_weight: Any, y: npt.NDArray[Any], weights: FloatArray | None) -> FloatArray | None:
-    """Sample weights times what rows of their class weigh.
+    """Sample weights times the weights of the classes, shape (n_rows,).
 
-    "balanced" is m / (K m_c) for the m_c rows of class c among m of K classes, counted by their sample weights, so that
-    a weight of w stays the same as w copies.
+    "balanced" is m / (K m_c) for class c of K classes, where m and m_c are sums of sample weights, of all rows and of
+    class c. A weight of w therefore equals w copies.
     """
     if class_weight is None:
         return weights
@@ -34,7 +34,7 @@ def times_class_weight(class_weight: Any, y: npt.NDArray[Any], weights: FloatArr
 
 
 def weights_of_classes(class_weight: Any, classes: npt.NDArray[Any], totals: Callable[[], list[float]]) -> FloatArray:
-    """What rows of each class weigh; `totals` has the exact sums of their sample weights, which no order changes."""
+    """Weight of each class, shape (n_classes,); `totals` returns the exactly summed sample weights of each class."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         found = totals()
         return np.array([math.fsum(found) / (len(classes) * total) for total in found])

@@ -1,4 +1,4 @@
-"""What tells rows from others by their content: the same for any order of the rows, and for any division of them."""
+"""Digests of training rows that depend neither on the order of the rows nor on their division among workers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LOW = np.uint64(2**32 - 1)
 
 
 def content_digests(prepared: PreparedRows, n_threads: int) -> dict[str, str]:
-    """As `PreparedRows.digests`, of the rows of all workers in whatever order. All workers ask for it together.
+    """Compute `PreparedRows.digests` over the rows of all workers, for any order; all workers must call it together.
 
-    Rows are told apart by their bins, whose thresholds are compared too.
+    A row enters by its bins, and the thresholds of the bins enter too.
     """
     data, order = prepared.data, prepared.order
     bins = [data.thresholds(column) for column in range(data.n_columns)]
@@ -60,6 +60,6 @@ def _with(hashes: Hashes, numbers: FloatArray | None) -> Hashes:
 
 
 def _sum_over_all(hashes: Hashes, weights: RowWeights) -> str:
-    """Halves are summed apart, so that sums of two thousand million rows stay within 64 bits."""
+    """Digest of the sum of all workers' hashes; 32-bit halves are summed apart, so that 2^31 rows fit 64 bits."""
     halves = np.array([(hashes >> HALF).sum(), (hashes & LOW).sum(), len(hashes)], dtype=np.uint64).astype(np.int64)
     return digest_of([weights.native.add_integers(halves).tolist()])

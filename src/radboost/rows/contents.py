@@ -1,4 +1,4 @@
-"""Rows by what is in them: which are copies, which are drawn when not all can be looked at, what the data are."""
+"""Hashes of rows in any form, and what depends on them alone: digests of data, samples and folds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def mixed(bits: Hashes) -> Hashes:
-    """The finaliser of splitmix64: a bijection under which close numbers end far apart."""
+    """Finalizer of splitmix64: a bijection of 64-bit numbers that maps close ones far apart."""
     found = bits.copy()
     found ^= found >> np.uint64(30)
     found *= _MIX[0]
@@ -33,7 +33,7 @@ def mixed(bits: Hashes) -> Hashes:
 
 
 def row_hashes(X: Any) -> Hashes:
-    """A number for each row that equal rows share, in whichever form they are given: zeros add nothing."""
+    """Hash of each row, equal for equal rows in any form (dense, sparse, frame); uint64, shape (n_rows,)."""
     if sparse.issparse(X):
         return _hashes_of_sparse(X)
     total = np.zeros(X.shape[0], dtype=np.uint64)
@@ -48,7 +48,7 @@ def joined(rows: Hashes, targets: npt.NDArray[Any]) -> Hashes:
 
 
 def cell_bits(values: npt.NDArray[Any]) -> Hashes:
-    """64 bits for each cell: those of a number, or of a hash of a text; one pattern for all missing ones."""
+    """64 bits of each cell: a number's own, or a text's hash; one pattern for all missing values."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -57,16 +57,16 @@ def cell_bits(values: npt.NDArray[Any]) -> Hashes:
 
 
 def digest(hashes: Hashes, names: Sequence[str]) -> str:
-    """What identifies data: their rows in order, and the names of their columns."""
+    """Hexadecimal SHA-256 of data: the hashes of their rows in order, and the names of their columns."""
     found = hashlib.sha256(repr(list(names)).encode("utf-8", "surrogatepass"))
     found.update(hashes.astype("<u8").tobytes())
     return found.hexdigest()
 
 
 def drawn(hashes: Hashes, most: int) -> Places:
-    """The places of `most` rows, ascending, chosen by their content: whoever stands beside them, and in which order.
+    """Indices of at most `most` rows, ascending, sampled by content: independent of the order of the rows.
 
-    Copies of a row are drawn one after the other.
+    Copies of a row are adjacent in the order of sampling.
     """
     if len(hashes) <= most:
         return np.arange(len(hashes))
@@ -75,12 +75,12 @@ def drawn(hashes: Hashes, most: int) -> Places:
 
 
 def folds(hashes: Hashes, n_folds: int) -> npt.NDArray[np.int64]:
-    """A fold for each row by its content: copies stand in the same one."""
+    """Fold of each row from 0 to n_folds - 1, by its content: copies of a row are in the same fold."""
     return (mixed(hashes + _STEP) % np.uint64(n_folds)).astype(np.int64)
 
 
 def take_rows(X: Any, places: Places | Sequence[int]) -> Any:
-    """Some of the rows, in the form that X has."""
+    """Rows of X at these indices, in the form of X."""
     chosen = np.asarray(places, dtype=np.intp)
     if is_arrow(X):
         return X.take(chosen)
@@ -94,7 +94,7 @@ def take_rows(X: Any, places: Places | Sequence[int]) -> Any:
 
 
 def _with_places(bits: Hashes, columns: npt.NDArray[np.integer[Any]]) -> Hashes:
-    """Cells of these columns; arrays wrap around without a word, which numbers alone would not."""
+    """Hashes of cells and their column indices; 0 for a zero, so that dense and sparse rows have equal sums."""
     found = mixed(bits ^ mixed((columns.astype(np.uint64) + np.uint64(1)) * _STEP))
     found[bits == 0] = 0
     return found

@@ -1,4 +1,4 @@
-"""Costs of wrong answers as users pass them: a matrix over the classes, or a row for each example."""
+"""Costs of predictions as users pass them: a matrix over the classes, or a row for each example."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from radboost.rows.weights import RowWeights
 
 @dataclass(frozen=True)
 class Costs:
-    """c(x_i, y_i, z) above the least of each row, scaled by the largest to [0, 1]: Soft-max boosting, equation (5).
+    """c(x_i, y_i, z) minus the minimum of each row, scaled by the largest to [0, 1]: Soft-max boosting, equation (5).
 
-    What every answer costs in a row is nothing to learn from, and left in it would use up the precision of the rest.
+    A constant in a row does not affect the solution, and would use up the precision of the differences.
     """
 
-    table: npt.NDArray[np.float32]  # a row for each class, or for each example
-    per_row: bool
-    scale: float  # what a scaled cost of 1 stands for
-    floor: FloatArray  # the least of each row, not scaled
-    matrix: FloatArray | None = None  # the costs of the classes as they were given; None: of examples
+    table: npt.NDArray[np.float32]  # shape (n_classes or n_rows, n_classes)
+    per_row: bool  # whether `table` has a row for each example, instead of each class
+    scale: float  # unit of the scaled costs
+    floor: FloatArray  # minimum of each row, not scaled
+    matrix: FloatArray | None = None  # cost matrix over the classes as given; None: costs are of examples
 
     def select(self, rows: RowOrder) -> Costs:
-        """Those of some examples, in their order."""
+        """Costs of the examples at these indices; unchanged where costs depend on the class alone."""
         if not self.per_row:
             return self
         return Costs(np.ascontiguousarray(self.table[rows]), True, self.scale, self.floor[rows])
 
     def mean_floor(self, class_ids: ClassIds, weights: RowWeights) -> float:
-        """What the cheapest answers of these examples cost in the mean."""
+        """Weighted mean of the minimum cost of each example, over all workers, not scaled."""
         floors = weights.gather(self.floor if self.per_row else self.floor[class_ids])
         if not floors.any():
             return 0.0
@@ -47,12 +47,12 @@ class Costs:
         return float((values * totals).sum() / totals.sum())
 
     def of_rows(self, class_ids: ClassIds) -> npt.NDArray[np.float32]:
-        """A row of costs for each example."""
+        """Scaled costs of each example, shape (n_rows, n_classes)."""
         return self.table if self.per_row else self.table[class_ids]
 
 
 def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
-    """The constructor's matrix: rows are the true classes, columns the predicted ones."""
+    """Cost matrix of the constructor, shape (n_classes, n_classes): rows are true classes, columns predicted ones."""
     if cost is None:
         return None
     n_classes = len(classes)
@@ -77,7 +77,7 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
 
 
 def check_costs(watched: bool, cost: Any, cost_val: Any) -> None:
-    """Refuses costs of one kind of rows alone; `watched`: whether there are validation rows."""
+    """Raise unless training and validation rows both have costs or both none; `watched`: there are the latter."""
     if not watched and cost_val is not None:
         raise ValueError("cost_val was given without X_val and y_val.")
     if watched and (cost is None) != (cost_val is None):
@@ -90,7 +90,7 @@ def check_costs(watched: bool, cost: Any, cost_val: Any) -> None:
 def read_example_costs(
     cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str = "cost", rows: str = "X"
 ) -> FloatArray | None:
-    """The costs given to `fit`: a row for each example, a column for each class."""
+    """Costs given to `fit`, shape (n_rows, n_classes); None if there are none."""
     if cost is None:
         return None
     costs = read_some_costs(cost, n_rows, classes, name, rows)
@@ -99,7 +99,7 @@ def read_example_costs(
 
 
 def read_some_costs(cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str, rows: str) -> FloatArray:
-    """Those of some of the examples, for which every answer may cost the same."""
+    """Costs of a part of the examples, shape (n_rows, n_classes); here all may be equal."""
     n_classes = len(classes)
     costs = _as_numbers(name, _in_order_of("columns", cost, classes), "a row of numbers for each example")
     if costs.shape != (n_rows, n_classes):
@@ -120,9 +120,9 @@ def make_costs(
     name: str = "cost",
     largest_of_all: Callable[[float], float] = lambda own: own,
 ) -> Costs:
-    """Costs of examples where they are given, otherwise the matrix, otherwise 1 for every wrong answer.
+    """Costs of examples if given, otherwise the matrix, otherwise 1 for every wrong prediction.
 
-    `largest_of_all` makes of the largest number here that of all workers.
+    `largest_of_all`: the maximum over all workers of this worker's number.
     """
     if examples is None and matrix is None:
         matrix = 1.0 - np.eye(n_classes)
@@ -131,19 +131,19 @@ def make_costs(
     floor = table.min(axis=1)
     above = table - floor[:, None]
     scale = largest_of_all(float(above.max(initial=0.0)))
-    if not scale > 0.0:  # once more: rows without weight are gone
+    if not scale > 0.0:  # checked again: rows of weight 0 are gone
         _refuse_no_differences(name)
     scaled = np.ascontiguousarray(above / scale, dtype=np.float32)
     return Costs(scaled, examples is not None, scale, floor, matrix if examples is None else None)
 
 
 def in_order_of_classes(cost: Any, classes: npt.NDArray[Any]) -> Any:
-    """A matrix whose rows and columns are in the order of `classes`, if it is a data frame that names them."""
+    """Reorder rows and columns of a data frame that names them by classes; anything else as it is."""
     return _in_order_of("index", _in_order_of("columns", cost, classes), classes)
 
 
 def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
-    """A data frame that names its columns or rows by classes, in the order of `classes`; anything else as it is."""
+    """Reorder the columns or the rows ("index") of a data frame that names them by classes; anything else as it is."""
     labels = column_names(cost) if axis == "columns" else getattr(cost, axis, None)
     if labels is None or callable(labels) or not hasattr(cost, "shape"):
         return cost
@@ -160,7 +160,7 @@ def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
         )
     if not hasattr(cost, "iloc"):
         return cost.select(wanted) if is_arrow(cost) else cost[wanted]
-    # By places: a list of booleans would be taken for a mask.
+    # By index: a list of booleans would be taken for a mask.
     places = [names.index(name) for name in wanted]
     return cost.iloc[places] if axis == "index" else cost.iloc[:, places]
 

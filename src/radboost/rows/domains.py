@@ -20,38 +20,38 @@ from radboost.model_file.checks import read_array, require
 from radboost.rows.categories import Categories
 from radboost.trees import RowBlocks
 
-# Beyond so many cells rows are not made dense for the fit; the answer is the same, whatever form they were given in.
+# Cells (rows x columns) up to which rows are made dense for the fit; by size alone, so that the form has no effect.
 MOST_DENSE_CELLS = 2**25
-MISSING = 1.2345678e300  # stands for NaN where rows are compared
-BLOCK_CELLS = 2**22
-TOLERANCE = 1e-3  # how far from 1 probabilities of a user's classifier may sum to
-MOST_ITERATIONS = 500
-LOGIT_VARIANCE = 10.0
-LARGEST = 1e100
-SMALLEST = 1e-305  # of the numbers of a column: weights for smaller ones may be infinite
+MISSING = 1.2345678e300  # replaces NaN in hashes of rows
+BLOCK_CELLS = 2**22  # cells of expanded rows that are processed at once
+TOLERANCE = 1e-3  # largest deviation from 1 of a sum of probabilities by a user's classifier
+MOST_ITERATIONS = 500  # of the logistic regression
+LOGIT_VARIANCE = 10.0  # upper limit of the prior variance of a logit
+LARGEST = 1e100  # columns with larger absolute values, or only with ones below its inverse, are rescaled
+SMALLEST = 1e-305  # columns with only smaller absolute values are ignored: their weights may be infinite
 
 
 @dataclass(frozen=True)
 class DomainModel:
-    """Multinomial logistic regression on standardised columns, folded into one linear function of a row.
+    """Multinomial logistic regression on standardized columns, folded into one linear function of a row.
 
-    `weights` has a line for each column of the expanded row (the columns, an indicator for each column with missing
-    values, one for each category) and a column for each source.
+    `weights` has shape (n_expanded, n_sources). An expanded row has the columns, an indicator for each column with
+    missing values, and one for each category.
     """
 
     weights: FloatArray
-    offsets: FloatArray  # one for each source
-    instead: FloatArray  # of each column, what stands for a missing value
+    offsets: FloatArray  # shape (n_sources,)
+    instead: FloatArray  # imputed value of each column
     indicated: npt.NDArray[np.int32]  # columns whose missing values have an indicator
-    categories: npt.NDArray[np.int32]  # lines (column, number of categories)
-    names: tuple[Any, ...] | None = None  # of the sources, where the model was made apart from them
+    categories: npt.NDArray[np.int32]  # pairs (column, number of categories), shape (n, 2)
+    names: tuple[Any, ...] | None = None  # of the sources, if the model was fitted separately
 
     @property
     def n_sources(self) -> int:
         return len(self.offsets)
 
     def shares(self, X: Any, n_threads: int) -> FloatArray:
-        """Q(k | x): a line for each row, before rounding; each row by itself."""
+        """Q(k | x) before rounding, shape (n_rows, n_sources); a row's result does not depend on other rows."""
         if isinstance(X, RowBlocks):
             return np.concatenate([np.zeros((0, self.n_sources)), *(self.shares(rows, n_threads) for rows in X)])
         found = np.empty((X.shape[0], self.n_sources))
@@ -64,7 +64,7 @@ class DomainModel:
             scores -= scores.max(axis=1, keepdims=True)
             odds = evaluate_loss("exponential", np.ascontiguousarray(scores).reshape(-1))[0].reshape(scores.shape)
             total = odds[:, 0].copy()
-            for column in range(1, self.n_sources):  # one after the other: the same on every machine
+            for column in range(1, self.n_sources):  # in this order: bit for bit the same on every machine
                 total += odds[:, column]
             found[first : first + height] = odds / total[:, None]
         return found
@@ -83,7 +83,7 @@ class DomainModel:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_sources: int) -> DomainModel:
-        """The inverse of `to_arrays`, from a file that nobody vouches for."""
+        """Inverse of `to_arrays`, with checks: the file is not trusted."""
         instead = read_array(arrays, "domain_instead", "<f8", n_features)
         indicated = read_array(arrays, "domain_indicated", "<i4")
         flat = read_array(arrays, "domain_categories", "<i4")
@@ -111,7 +111,7 @@ class DomainModel:
 def fit_domains(
     X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None, categories: Categories, n_sources: int
 ) -> DomainModel:
-    """Learns the sources from rows, in whatever form, order and number of copies: distinct rows, sorted by content."""
+    """Fit Q(k | x) on distinct rows sorted by content: independent of form, order and copies of the rows."""
     rows, ids, weights = canonical(X, ids, weights)
     dense = rows.shape[0] * rows.shape[1] <= MOST_DENSE_CELLS
     places = sorted(column for column, known in categories.items() if known)
@@ -126,7 +126,7 @@ def fit_domains(
     known_weight = np.maximum(weights @ ~missing, np.finfo(float).tiny)
     instead = np.where(np.isin(np.arange(matrix.shape[1]), places), 0.0, (weights @ numbers) / known_weight)
     expanded = _expand(matrix, instead, indicated, sizes)
-    # Columns whose squares would leave the range of numbers are measured in their largest value.
+    # Columns whose squares would overflow or underflow are divided by their largest absolute value.
     largest = np.abs(expanded).max(axis=0)
     unit = np.where((largest > LARGEST) | ((largest > 0) & (largest < 1.0 / LARGEST)), largest, 1.0)
     expanded = expanded / unit
@@ -147,7 +147,7 @@ def _fit_sparse(
     categories: npt.NDArray[np.int32],
     n_sources: int,
 ) -> DomainModel:
-    """Without centring, which the offsets make up for: the minimum is the same one. A missing value counts as 0."""
+    """Fit on sparse rows without centering, for which the offsets compensate; a missing value counts as 0."""
     matrix = sparse.csr_matrix(rows)
     matrix.data = np.nan_to_num(matrix.data, nan=0.0)
     if len(categories):
@@ -179,15 +179,15 @@ def _fit_sparse(
 def _regression(
     Z: Any, ids: npt.NDArray[np.uint16], weights: FloatArray, n_sources: int
 ) -> tuple[FloatArray, FloatArray]:
-    """A line of coefficients and an offset for each source."""
-    if Z.shape[1] == 0:  # no column tells anything: the shares of the sources
+    """Coefficients, shape (n_sources, n_columns), and offsets, shape (n_sources,)."""
+    if Z.shape[1] == 0:  # no useful column: the frequencies of the sources
         shares = np.bincount(ids, weights, minlength=n_sources) / weights.sum()
         return np.zeros((n_sources, 0)), np.log(shares)
-    from sklearn.linear_model import LogisticRegression  # which takes its time to load
+    from sklearn.linear_model import LogisticRegression  # slow to import
 
-    # Columns are standardised: this is a prior on the logits with a variance of LOGIT_VARIANCE at most.
+    # Columns are standardized: this is a prior on the logits with a variance of LOGIT_VARIANCE at most.
     model = LogisticRegression(C=min(1.0, LOGIT_VARIANCE / Z.shape[1]), max_iter=MOST_ITERATIONS)
-    with one_blas_thread:  # sums of the library for matrices depend on how many threads share them
+    with one_blas_thread:  # sums in BLAS depend on the number of threads
         model.fit(Z, ids, sample_weight=weights)
     if n_sources == 2:  # one function, of the second source
         return np.vstack([np.zeros_like(model.coef_), model.coef_]), np.array([0.0, float(model.intercept_[0])])
@@ -197,7 +197,7 @@ def _regression(
 def canonical(
     X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None
 ) -> tuple[Any, npt.NDArray[np.uint16], FloatArray]:
-    """Each distinct pair of a row and a source once, with the sum of its weights, sorted by content."""
+    """Distinct pairs of a row and a source, sorted by content: rows, source ids and sums of weights."""
     counts = np.ones(len(ids)) if weights is None else weights
     hashes = hashes_of(X)
     order = np.lexsort((counts, ids, hashes))
@@ -214,7 +214,7 @@ def canonical(
 
 
 def hashes_of(X: Any) -> npt.NDArray[np.uint64]:
-    """Of the values of each row."""
+    """Hash of each row's values, equal for dense and sparse rows; uint64, shape (n_rows,)."""
     hashes = np.empty(X.shape[0], dtype=np.uint64)
     height = max(1, BLOCK_CELLS // max(1, X.shape[1]))
     for first in range(0, X.shape[0], height):
@@ -228,7 +228,7 @@ def hashes_of(X: Any) -> npt.NDArray[np.uint64]:
 def _expand(
     matrix: FloatArray, instead: FloatArray, indicated: npt.NDArray[np.int32], categories: npt.NDArray[np.int32]
 ) -> FloatArray:
-    """Missing values filled in, with their indicators and an indicator for each category behind the columns."""
+    """Expanded rows: imputed columns, indicators of missing values, and one indicator for each category."""
     missing = np.isnan(matrix)
     values = np.where(missing, instead, matrix)
     parts = [values, missing[:, indicated].astype(np.float64)]
@@ -239,7 +239,7 @@ def _expand(
 
 
 def fit_own_classifier(classifier: Any, X: Any, sources: npt.NDArray[Any], weights: FloatArray | None) -> Any:
-    """The user's classifier, cloned and fitted on the rows as they were given; one that is frozen is taken as it is."""
+    """The user's classifier, cloned and fitted on the rows as given; a FrozenEstimator is returned as it is."""
     if isinstance(classifier, FrozenEstimator):
         return classifier
     fitted = clone(classifier)
@@ -253,7 +253,7 @@ def fit_own_classifier(classifier: Any, X: Any, sources: npt.NDArray[Any], weigh
 
 
 def check_classifier(classifier: Any) -> None:
-    """Refuses what cannot tell sources apart, before the data are seen."""
+    """Raise a TypeError for objects that cannot predict sources, before data are read."""
     if isinstance(classifier, DomainModel):
         return
     if isinstance(classifier, type) or not hasattr(classifier, "fit") or not hasattr(classifier, "predict_proba"):
@@ -264,7 +264,7 @@ def check_classifier(classifier: Any) -> None:
 
 
 def shares_of_own(classifier: Any, X: Any, names: npt.NDArray[Any]) -> FloatArray:
-    """Its probabilities of the sources, looked over."""
+    """Checked Q(k | x) of a user's classifier, shape (n_rows, n_sources), columns in the order of `names`."""
     try:
         found = np.asarray(classifier.predict_proba(X), dtype=np.float64)
     except Exception as error:

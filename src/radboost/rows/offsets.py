@@ -1,4 +1,4 @@
-"""Where the scores of rows begin: numbers that are given with the rows, and that no model keeps."""
+"""Offsets (initial scores) of rows: numbers that are given with the rows and not stored in a model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy.typing as npt
 from radboost._tables import real_numbers, without_mask
 from radboost._typing import FloatArray
 
-# Of scores of classes: beyond this a row has one class for certain, and sums of steps would no longer be exact.
+# Largest absolute offset of classifiers: beyond it probabilities are 0 or 1, and sums of steps are not exact.
 LARGEST_OF_CLASSES = 1000.0
 MIXING = np.uint64(0x9E3779B97F4A7C15)
 
 
 def check_offsets(watched: bool, offset: Any, offset_val: Any) -> None:
-    """Refuses offsets of one kind of rows alone; `watched`: whether there are validation rows."""
+    """Raise unless training and validation rows both have offsets or both none; `watched`: there are the latter."""
     if not watched and offset_val is not None:
         raise ValueError("offset_val was given without X_val and y_val.")
     if watched and (offset is None) != (offset_val is None):
@@ -29,7 +29,7 @@ def check_offsets(watched: bool, offset: Any, offset_val: Any) -> None:
 def read_offset(
     offset: Any, n_rows: int, n_outputs: int, *, name: str = "offset", rows: str = "X", of_classes: bool = False
 ) -> FloatArray | None:
-    """One number for each row, or a line with one for each of several classes or targets; None where all are 0."""
+    """Offsets of shape (n_rows,), or (n_rows, n_outputs) for several classes or targets; None where all are 0."""
     if offset is None:
         return None
     offset = without_mask(offset, name, "with 0, say")
@@ -59,7 +59,7 @@ def read_offset(
 
 
 def mixed_in(hashes: npt.NDArray[np.uint64], offset: FloatArray | None) -> npt.NDArray[np.uint64]:
-    """Hashes of rows that tell different offsets apart; those of an offset of 0 stay as they are."""
+    """Hashes of rows combined with their offsets, shape (n_rows,); unchanged where the offset is None."""
     if offset is None:
         return hashes
     mixed = np.zeros(len(offset), dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Training rows on their way into the engine, the same for every estimator: read, checked, binned and sorted once."""
+"""Preparation of training rows, common to all estimators: they are read, checked, binned and sorted once."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Watched:
-    """Validation rows."""
+    """Validation or held-back rows, read and checked, with their labels or targets and weights."""
 
     X: FloatMatrix
     class_ids: ClassIds
     weights: FloatArray | None
     targets: FloatArray | None = None  # of regression, which has no classes
-    collective: Collective | None = None  # who has others of them; None: all are here
-    kept: Places | None = None  # among the rows that were given; None: all
-    n_given: int = 0  # rows of the user's, those without weight counted
-    offset: FloatArray | None = None  # where their scores begin; None: at 0
+    collective: Collective | None = None  # over the workers that have the others; None: all are here
+    kept: Places | None = None  # indices of these rows among those that were given; None: all
+    n_given: int = 0  # rows that were given, including those of weight 0
+    offset: FloatArray | None = None  # initial scores; None: 0
 
     def row_weights(self) -> RowWeights:
         return RowWeights(self.weights, len(self.class_ids), collective=self.collective)
 
     def scores(self, ensemble: Any, n_threads: int) -> FloatArray:
-        """Those of a model, beginning at the offset."""
+        """Scores of an ensemble plus the offset, shape (n_rows,) or (n_rows, n_outputs)."""
         scores: FloatArray = ensemble.decision_function(self.X, n_threads)
         return scores if self.offset is None else scores + self.offset
 
@@ -64,7 +64,7 @@ class CheckedRows:
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
     rows: Rows
-    kept: Places | None  # among the rows that were given; None: all
+    kept: Places | None  # indices of these rows among those that were given; None: all
     n_given: int
     classes: npt.NDArray[Any] | None  # None: of regression
     class_ids: ClassIds  # all 0 in regression
@@ -72,14 +72,14 @@ class CheckedRows:
     targets: FloatArray | None = None  # of regression; a column for each where there are several
     feature_names: npt.NDArray[np.object_] | None = None  # of the columns, where all of them are text
     column_names: list[Any] | None = None  # as the data frame has them, text or numbers
-    offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
-    collective: Collective | None = None  # who has the other rows; classes and categories are those of all of them
-    sketched: bool = False  # whether quantiles may be those of summaries of the rows
-    class_units: FloatArray | None = None  # what `class_weight` makes of a weight of 1, for each class; None: 1
+    offset: FloatArray | None = None  # initial scores; None: 0
+    collective: Collective | None = None  # over the workers with the other rows; classes and categories are of all
+    sketched: bool = False  # whether bins may be approximated from quantile summaries of the rows
+    class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
-        """The classes that an algorithm tells apart, two or more: one that is alone comes twice."""
+        """The classes of the algorithm, two or more: a single one is repeated."""
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
         return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
@@ -90,9 +90,9 @@ class CheckedRows:
         return _n_outputs(self.classes, self.targets)
 
     def prepare(self, max_bins: int, n_threads: int) -> PreparedRows:
-        """Binned and in the order that the engine wants, by class; copies of a row may change places.
+        """Bin the rows and sort them by class, the order of the engine.
 
-        One pass over X does both: binned rows that were moved afterwards would be in memory twice.
+        One pass over X does both: sorting binned rows afterwards would need their memory twice.
         """
         rows = self.rows
         order = np.argsort(self.class_ids, kind="stable")
@@ -122,11 +122,11 @@ class CheckedRows:
 class PreparedRows:
     """Training rows read, checked, binned and sorted once; models may be learned from them any number of times.
 
-    Nothing in it changes. `order` says where each of the engine's rows stands in X; `class_ids`, `weights`, `targets`
-    and `offset` are in the order of the engine, which is by class.
+    Immutable. `order` has the index in X of each of the engine's rows; `class_ids`, `weights`, `targets` and `offset`
+    are in the order of the engine, which is by class.
     """
 
-    X: Any  # rows with a positive weight: float32 or float64, dense or CSR, or BinnedRows; categories as their places
+    X: Any  # rows with a positive weight: float32 or float64, dense or CSR, or BinnedRows; categories as codes
     categories: Categories
     data: BinnedData
     order: RowOrder
@@ -137,29 +137,29 @@ class PreparedRows:
     max_bins: int
     feature_names: npt.NDArray[np.object_] | None = None
     column_names: list[Any] | None = None
-    validation: Watched | None = None  # rows that were given to be watched
-    collective: Collective | None = None  # who has the other rows, where these are the part of one worker
-    costs: Costs | None = None  # of soft-max boosting, a row for each row of X; None: those of its parameter
-    validation_costs: Costs | None = None  # the same of the validation rows
-    sources: Sources | None = None  # of several sources, a line for each row of X; None: there is one
-    validation_sources: Sources | None = None  # the same of the validation rows
-    offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
-    metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: what validation rows are judged by besides the loss
-    class_units: FloatArray | None = None  # what `class_weight` makes of a weight of 1, for each class; None: 1
+    validation: Watched | None = None  # validation rows of the user
+    collective: Collective | None = None  # over the workers with the other rows; None: all are here
+    costs: Costs | None = None  # of soft-max boosting, an entry for each row of X; None: those of its parameter
+    validation_costs: Costs | None = None  # costs of the validation rows
+    sources: Sources | None = None  # of several sources, an entry for each row of X; None: there is one
+    validation_sources: Sources | None = None  # sources of the validation rows
+    offset: FloatArray | None = None  # initial scores; None: 0
+    metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: computed on validation rows besides the loss
+    class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
 
     @property
     def n_rows(self) -> int:
         return len(self.order)
 
     def row_weights(self, *, folds_large: bool = False) -> RowWeights:
-        """The sample weights, for sums over the rows of all workers. `folds_large`: see there."""
+        """The sample weights, for sums over the rows of all workers; `folds_large`: see `RowWeights`."""
         return RowWeights(self.weights, self.n_rows, folds_large=folds_large, collective=self.collective)
 
     def part(self, rows: npt.NDArray[Any], collective: Collective) -> PreparedRows:
-        """The rows of one worker, given by their places in X (or a mask), which may be none.
+        """The rows of one worker, given by their indices in X (or a mask); may be empty.
 
         The parts of all workers together are these rows, and a part holds nothing of the others. Each worker calls
-        `learn` with its own part, and all of them end with the model of these rows, bit for bit.
+        `learn` with its own part, and all of them return the model of these rows, bit for bit.
         """
         chosen = self.select(rows)
         return replace(
@@ -182,13 +182,13 @@ class PreparedRows:
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
-        """The classes that an algorithm tells apart, two or more: one that is alone comes twice."""
+        """The classes of the algorithm, two or more: a single one is repeated."""
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
         return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
 
     def select(self, rows: npt.NDArray[Any]) -> PreparedRows:
-        """A part of the rows, given by their places in X (or a mask), with the bins and the classes of all of them.
+        """A part of the rows, given by their indices in X (or a mask), with the bins and the classes of all of them.
 
         The validation rows, if there are any, stay.
         """
@@ -197,17 +197,17 @@ class PreparedRows:
         return self._keep(np.flatnonzero(chosen[self.order]))
 
     def unwatched(self) -> PreparedRows:
-        """The rows without those to be watched, and what these are judged by: for short fits that hold back others."""
+        """The rows without validation rows and metrics: for trials, which hold back training rows instead."""
         return replace(self, validation=None, metrics=())
 
     def hold_back(
         self, part: float | tuple[float, float], seed: int, n_threads: int
     ) -> tuple[PreparedRows, Watched, RowOrder]:
-        """Rows to learn from, rows to watch, and the places of the latter in X.
+        """Split into training rows, validation rows, and the indices of the latter in X.
 
-        `part` is the share of the rows to watch, or says where it begins and ends in an order that the seed draws. A
-        row of weight 3 is three rows, of which some may be watched and others learned from; a weight that is no whole
-        number stays undivided.
+        `part` is the fraction of the rows to hold back, or an interval of fractions in an order that the seed draws. A
+        row of weight 3 is three rows, which may be divided between both; a weight that is no whole number is not
+        divided.
         """
         between = part if isinstance(part, tuple) else (0.0, part)
         rows = self._rows_by_content(seed, n_threads)
@@ -230,26 +230,26 @@ class PreparedRows:
         return learned, watched, places
 
     def draw(self, share: float, seed: int, n_threads: int) -> PreparedRows:
-        """A share of the different rows of every class, by their content, each with all of its copies."""
+        """Sample a fraction of the distinct rows of every class, by their content, each with all of its copies."""
         return self._keep(np.flatnonzero(~self._rows_by_content(seed, n_threads).different((0.0, 1.0 - share))))
 
     def by_content(self, n_threads: int) -> PreparedRows:
-        """The same rows in the order of the hashes of their codes and classes."""
+        """These rows, sorted by the hashes of their bins and classes."""
         return self._keep(np.argsort(self.data.row_hashes(self.class_ids, n_threads), kind="stable"))
 
     def n_different(self, n_threads: int) -> int:
-        """Rows of all workers that differ in codes, class or offset: copies and weights do not count."""
+        """Number of distinct rows (bins, class and offset) of all workers; copies and weights do not count."""
         hashes = self.row_weights().gather(self._hashes(n_threads))
         hashes.sort()  # in place: there may be many
         return len(hashes) and 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1]))
 
     def fewest_of_class(self, n_threads: int) -> int:
-        """Different rows of the class that has the fewest."""
+        """Number of distinct rows of the class that has the fewest."""
         places = (np.flatnonzero(self.class_ids == one) for one in range(len(self.known_classes)))
         return min(self._keep(rows).n_different(n_threads) for rows in places)
 
     def _hashes(self, n_threads: int) -> npt.NDArray[np.uint64]:
-        """Of the content of each row."""
+        """Hash of each row's bins, class and offset, equal for equal rows; uint64, shape (n_rows,)."""
         return mixed_in(self.data.row_hashes(self.class_ids, n_threads), self.offset)
 
     def _rows_by_content(self, seed: int, n_threads: int) -> RowsByContent:
@@ -265,7 +265,7 @@ class PreparedRows:
         return RowsByContent.of(self._hashes(n_threads), strata, seed, *given)
 
     def copies(self) -> FloatArray:
-        """The number of rows that each row stands for: its weight, or 1 where weights are no whole numbers."""
+        """Number of copies of each row: its weight, or 1 for all rows if a weight is no whole number."""
         if self.weights is None:
             return np.ones(self.n_rows)
         copies = self.weights if self.class_units is None else self.weights / self.class_units[self.class_ids]
@@ -275,7 +275,7 @@ class PreparedRows:
         return whole
 
     def _keep(self, places: Places) -> PreparedRows:
-        """Some of the engine's rows, in their order."""
+        """Rows at these indices in the order of the engine."""
         return replace(
             self,
             data=self.data.subset(places),
@@ -291,7 +291,7 @@ class PreparedRows:
         return self.classes is not None and len(self.classes) == 1
 
     def of_two_classes(self) -> PreparedRows:
-        """A row of each source under either of two labels: a problem of the same form for rows of one class."""
+        """One row of each source under each of two labels: a problem of the same form for rows of one class."""
         sources = np.zeros(self.n_rows, dtype=np.intp) if self.sources is None else self.sources.ids[self.order]
         first = np.unique(sources, return_index=True)[1]
         doubled = self._keep(np.tile(first, 2))
@@ -303,7 +303,7 @@ class PreparedRows:
         )
 
     def digests(self) -> dict[str, str]:
-        """What tells these rows from others, part by part; for checkpoints."""
+        """Hashes of rows, labels, weights and so on by name; a checkpoint compares them."""
         found = {
             "columns": digest_of([self.n_features, self.feature_names, sorted(self.categories.items())]),
             "rows": digest_of([self.X.shape, self.X, self.order]),
@@ -333,7 +333,7 @@ def _n_outputs(classes: npt.NDArray[Any] | None, targets: FloatArray | None) -> 
 
 
 def digest_of(parts: list[Any]) -> str:
-    """A hash of arrays, sparse matrices and plain values."""
+    """Hexadecimal hash of arrays, sparse matrices and plain values."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         if sparse.issparse(part):
@@ -369,10 +369,10 @@ def prepare(
     max_bins: int = 255,
     n_threads: int = 1,
 ) -> PreparedRows:
-    """Reads, checks, bins and sorts training rows, for `learn` to be called on them with any parameters.
+    """Read, check, bin and sort training rows, for `learn` to be called on them with any parameters.
 
-    The estimator is asked for its `categorical_features`, and gives its name to messages; it is told the number and the
-    names of the columns, as scikit-learn wants it.
+    Reads `categorical_features` and the name (for messages) of the estimator, and sets its `n_features_in_` and
+    `feature_names_in_`, as scikit-learn requires.
     """
     training = read_training(estimator, X, y, sample_weight, regression=regression)
     return with_offsets(training, None, offset, None)[0].prepare(max_bins, n_threads)
@@ -381,7 +381,7 @@ def prepare(
 def with_offsets(
     training: CheckedRows, watched: Watched | None, offset: Any, offset_val: Any
 ) -> tuple[CheckedRows, Watched | None]:
-    """The same rows, those to learn from and those to watch, with where their scores begin."""
+    """Training and validation rows with their offsets, checked; None for the latter if there are none."""
     check_offsets(watched is not None, offset, offset_val)
     n_outputs, of_classes = training.n_outputs, training.classes is not None
     own = read_offset(offset, training.n_given, n_outputs, of_classes=of_classes)
@@ -398,7 +398,7 @@ def _kept(numbers: FloatArray | None, places: Places | None) -> FloatArray | Non
 
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> CheckedRows:
-    """Checks rows, labels or targets, and weights; the estimator remembers names and number of the columns."""
+    """Check rows, labels or targets, and weights; sets names and number of columns of the estimator."""
     given = read_rows(estimator, X, y)
     before = weights = check_sample_weight(sample_weight, given.n_rows)
     if not regression:
@@ -423,7 +423,7 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-    """Refuses a part of the validation rows without the other parts."""
+    """Raise a ValueError unless `X_val` and `y_val` are given together, and weights only with them."""
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together; only one of them was given.")
     if X_val is None and sample_weight_val is not None:
@@ -438,7 +438,7 @@ def read_validation(
     classes: npt.NDArray[Any] | None,
     categories: Categories,
 ) -> Watched | None:
-    """Rows to watch, with their labels among the classes, or their targets where there are none."""
+    """Validation rows with class ids among `classes`, or with targets if that is None (regression)."""
     check_validation(X_val, y_val, sample_weight_val)
     if X_val is None:
         return None

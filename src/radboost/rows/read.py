@@ -1,4 +1,4 @@
-"""Rows and labels as users pass them, checked and brought into one form."""
+"""Reading of rows, labels and targets as users pass them: checks and conversion into one form."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ from radboost.rows.categories import (
 
 FLOATS = (np.float64, np.float32)
 CHECKS = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
-BLOCK_BYTES = 2**26
-BLOCK_PAIRS = 2**25  # of a row and a hypothesis: about a tenth of a second
+BLOCK_BYTES = 2**26  # memory of a block of rows that are processed at once
+BLOCK_PAIRS = 2**25  # pairs of a row and a hypothesis that are scored in about a tenth of a second
 LARGEST_NUMBER_OF_CLASSES = 65534
-LARGEST_TARGET = 1e100  # its square can be summed
-NO_TARGETS = "no_validation"  # as scikit-learn wants it said
+LARGEST_TARGET = 1e100  # squares of targets can be summed without overflow
+NO_TARGETS = "no_validation"  # scikit-learn's value for y where there is none
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """What an estimator can learn from."""
+    """Forms of X and y that an estimator supports."""
 
     missing: bool = True  # NaN in X, and columns of categories
     formats: Sequence[str] = ("csr",)  # of sparse matrices
@@ -60,12 +60,12 @@ class Accepted:
 
     @property
     def checks(self) -> dict[str, Any]:
-        """As scikit-learn's `check_array` takes them."""
+        """Keyword arguments for scikit-learn's `check_array`."""
         finite = "allow-nan" if self.missing else True
         return {"dtype": FLOATS, "ensure_all_finite": finite, "accept_sparse": self.formats}
 
     def read(self, X: Any, name: str = "X") -> Any:
-        """Rows in a form that can be read safely."""
+        """Convert rows to a form that can be read safely; `name`: for messages."""
         missing = f"{name}.filled(np.nan) makes missing values of them"
         return known_form(X, name, fill=missing if self.missing else "with the mean of the column, say")
 
@@ -78,7 +78,7 @@ class Rows:
     """Validated training rows."""
 
     categories: Categories
-    X: Any  # float32 or float64, dense or CSR; in categorical columns places among their categories
+    X: Any  # float32 or float64, dense or CSR; in categorical columns the codes of categories
     y: npt.NDArray[Any]
 
     @property
@@ -95,9 +95,9 @@ class Rows:
     def without_zero_weights(
         self, weights: FloatArray | None
     ) -> tuple[Rows, FloatArray | None, npt.NDArray[np.int64] | None]:
-        """A row of weight zero is a row that is not there. With it the weights, and the places of the rows that stay.
+        """Drop rows of weight zero.
 
-        No places where all rows stay.
+        Returns the rows, their weights, and the indices of those that stay; None for the indices if all stay.
         """
         if weights is None or (weights > 0).all():
             return self, weights, None
@@ -105,13 +105,13 @@ class Rows:
         return self.select(kept), np.ascontiguousarray(weights[kept]), kept
 
     def with_used_categories(self, weights: FloatArray | None, names: Any) -> Rows:
-        """The same rows, whose places are written anew among the categories that any of them has, 255 at most."""
+        """These rows with categories that occur in them, 255 per column at most; codes in X are renumbered in place."""
         categories = drop_unseen(self.X, self.categories)
         return replace(self, categories=keep_frequent(self.X, categories, weights, names))
 
 
 def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Rows:
-    """Checks training rows and learns their categories; infinity is never allowed in X."""
+    """Check training rows and collect their categories; infinity is never allowed in X."""
     X, y = accepted.read(X), _plain_targets(y)
     if not accepted.missing:
         return Rows({}, *_checked(estimator, X, y, reset=True, accepted=accepted))
@@ -131,7 +131,7 @@ def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Ro
 def read_more_rows(
     estimator: Any, X: Any, y: Any, categories: Categories, names: tuple[str, str] = ("X_val", "y_val")
 ) -> Rows:
-    """Checks rows to watch, or other ones; their categories are those of the training rows."""
+    """Check validation or further rows; `categories` are those of the training rows."""
     X, y = BINNED.read(X, names[0]), _plain_targets(y, names[1])
     if not categories:
         return Rows({}, *_checked(estimator, X, y, reset=False))
@@ -139,19 +139,19 @@ def read_more_rows(
 
 
 def read_matrix(estimator: Any, X: Any, categories: Categories, accepted: Accepted = BINNED) -> Any:
-    """Checks rows for prediction; a category that training did not see is missing."""
+    """Check rows for prediction, as a matrix; a category unknown from training becomes a missing value."""
     if not categories and accepted.missing and _plainly_fine(estimator, X):
         return X
     X = accepted.read(X)
     if not categories:
         return _checked(estimator, X, NO_TARGETS, reset=False, accepted=accepted)
     X = _as_table(X)
-    validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by their places
+    validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by index
     return _with_places(estimator, X, find_categories(X, categories))
 
 
 def _as_table(X: Any) -> Any:
-    """Rows that have columns: lists become an array in which numbers beside text stay numbers."""
+    """Two-dimensional rows: lists become an array of objects, in which numbers beside text stay numbers."""
     table = X if hasattr(X, "shape") else np.array(X, dtype=object)
     if len(table.shape) != 2:
         raise ValueError(
@@ -162,7 +162,7 @@ def _as_table(X: Any) -> Any:
 
 
 def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]]) -> FloatMatrix:
-    """The places of the categories, and the other columns checked as ever."""
+    """Matrix with the codes of categories, and the other columns checked as numbers."""
     if X.shape[0] == 0:
         check_array(np.empty(X.shape), **CHECKS, estimator=estimator)  # raises, with the shape of all columns
     others = [column for column in range(X.shape[1]) if column not in places]
@@ -180,7 +180,7 @@ def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]
 
 
 def _plainly_fine(estimator: Any, X: Any) -> bool:
-    """Whether an array needs no more checks: scikit-learn's take 60 microseconds, most of the time for a single row."""
+    """Check for arrays that can skip scikit-learn's checks: their 60 microseconds dominate for a single row."""
     return (
         type(X) is np.ndarray
         and X.dtype in FLOATS
@@ -193,7 +193,7 @@ def _plainly_fine(estimator: Any, X: Any) -> bool:
 
 
 def _any_infinite(X: FloatMatrix) -> bool:
-    """In pieces: of ten million rows the flags would take more memory than all the rest of a prediction."""
+    """Check for infinity, by blocks: the flags of all rows would take more memory than the prediction."""
     height = max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))
     return any(np.isinf(X[first : first + height]).any() for first in range(0, X.shape[0], height))
 
@@ -213,7 +213,7 @@ def _checked(estimator: Any, X: Any, y: Any, *, reset: bool, accepted: Accepted 
 
 
 def _validated(estimator: Any, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
-    """scikit-learn's checks, which take the names of a pyarrow table, and its numbers only as an array."""
+    """Run scikit-learn's checks; of a pyarrow table they read the names, but the numbers only as an array."""
     if not is_arrow(X):
         return validate_data(estimator, X, y, reset=reset, **checks)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -228,7 +228,7 @@ def _with_targets(estimator: Any, matrix: FloatMatrix, y: Any) -> Any:
 
 
 def _for_several_targets(estimator: Any, y: Any) -> dict[str, Any]:
-    """Lets y have columns where there are several; a single one is taken as scikit-learn takes it, with a warning."""
+    """Options of scikit-learn's checks that allow several columns of y; a single one stays a warning."""
     if not getattr(estimator, "_learns_several_targets", False):
         return {}
     shape = y.shape if hasattr(y, "shape") else np.shape(np.asarray(y, dtype=object))
@@ -236,7 +236,7 @@ def _for_several_targets(estimator: Any, y: Any) -> dict[str, Any]:
 
 
 def _plain_targets(y: Any, name: str = "y") -> Any:
-    """Labels or targets in a form that NumPy reads right."""
+    """Convert labels or targets to a form that NumPy reads correctly."""
     y = without_mask(y, name, f"{name}.filled(...) with what is right for them")
     return known_form(y, name) if sparse.issparse(y) else without_arrow(y)
 
@@ -249,7 +249,7 @@ def _tasks(X: Any, y: Any, estimator: Any) -> npt.NDArray[Any]:
 
 
 def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequence[int] | None = None) -> Any:
-    """A check of scikit-learn's, with what to do about bad columns; `places`: theirs in the table they are from."""
+    """Run a check of scikit-learn, with advice in its errors; `places`: indices of X's columns in the user's table."""
     try:
         return check()
     except OverflowError:
@@ -266,7 +266,7 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequenc
         if "infinity" in str(error) and "Input y" not in str(error):
             raise ValueError(f"{error}{first_infinite(X, places)}") from None
         is_text = "could not convert string to float" in str(error)
-        # Of an array of objects scikit-learn's own error is the one that its checks of estimators look for.
+        # For arrays of objects scikit-learn's own error is raised: its checks of estimators expect it.
         columns = columns_without_numbers(X) if is_text or column_names(X) else []
         if not columns and not is_text:
             raise
@@ -286,13 +286,13 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequenc
 
 
 def _shortened(error: Exception) -> str:
-    """The first line: others may show all of the data."""
+    """First line of the message, at most 100 characters: the others may show all of the data."""
     line = str(error).partition("\n")[0]
     return line if len(line) <= 100 else f"{line[:97]}..."
 
 
 def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
-    """The classes in ascending order, and the index of each row's class; warns if there is only one."""
+    """Classes in ascending order, and the index of each row's class; warns if there is only one."""
     classes, class_ids = class_codes(y)
     if len(classes) == 1:
         warnings.warn(
@@ -304,7 +304,7 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
 
 
 def class_codes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
-    """The classes in ascending order, and the index of each row's class."""
+    """Classes in ascending order, shape (n_classes,), and the index of each row's class, shape (n_rows,)."""
     y = plain_labels(y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -313,7 +313,7 @@ def class_codes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
 
 
 def check_classes(classes: npt.NDArray[Any]) -> None:
-    """Refuses too many classes, and fewer than two."""
+    """Raise a ValueError for fewer than two classes, or more than are supported."""
     _check_few(classes)
     if len(classes) < 2:
         raise ValueError(f"{_one_class(classes)}; at least two are needed to learn to tell them apart.")
@@ -332,7 +332,7 @@ def _check_few(classes: npt.NDArray[Any]) -> None:
 
 
 def is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or one of pandas' NA and NaT, which have no truth value to ask for."""
+    """Check for a label that is None, NaN, or pandas' NA or NaT (NA has no truth value)."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(label, np.datetime64 | np.timedelta64):
@@ -341,7 +341,7 @@ def is_missing(label: Any) -> bool:
 
 
 def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
-    """Labels in an array of Python objects as one of their own type: all text, all booleans, or all whole numbers."""
+    """Convert an array of Python objects to the common type of its labels; other arrays are returned as they are."""
     if (y.dtype.kind in "mM" and np.isnat(y).any()) or (y.dtype == object and any(map(is_missing, y.tolist()))):
         raise ValueError(f"{name} holds labels that are missing (NaN, None, NA or NaT). Leave these rows out.")
     if y.dtype != object:
@@ -366,7 +366,7 @@ def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
 
 
 def read_targets(y: Any, name: str = "y") -> FloatArray:
-    """The numbers that a regressor learns; a column for each of several targets."""
+    """Regression targets, float64 of shape (n_rows,), or (n_rows, n_targets) if there are several."""
     targets = _numbers_of(y.toarray() if sparse.issparse(y) else y, name)
     if not np.isfinite(targets).all():
         raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
@@ -378,7 +378,7 @@ def read_targets(y: Any, name: str = "y") -> FloatArray:
 
 
 def _numbers_of(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
-    """Targets as numbers; text, dates and complex numbers are none."""
+    """Targets as float64; text, dates and complex numbers raise a ValueError."""
     if y.dtype == object and any(map(is_missing, y.ravel().tolist())):
         raise ValueError(f"{name} holds targets that are missing (None, NaN, NA or NaT). Leave these rows out.")
     if y.dtype.kind == "c":
@@ -400,7 +400,7 @@ def _listed(classes: npt.NDArray[Any], most: int = 10) -> str:
 
 
 def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any], name: str = "y_val") -> ClassIds:
-    """The places of labels that must be among the classes of the training rows."""
+    """Class ids of labels; a label that is not one of the training classes is a ValueError."""
     y = plain_labels(y, name)
     unknown = np.setdiff1d(np.unique(y), classes)
     if len(unknown):
@@ -411,14 +411,14 @@ def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any], name: str = "y_
 
 
 def dense_rows(X: Any) -> FloatMatrix:
-    """A dense copy of sparse rows."""
+    """Dense copy of sparse rows; dense rows are returned as they are."""
     return X.toarray() if sparse.issparse(X) else X  # type: ignore[no-any-return]
 
 
 def row_blocks(X: Any, n_outputs: int = 1, n_members: int = 1) -> list[Any]:
-    """The rows in pieces whose dense copies and scores are small, and which an ensemble scores in a moment.
+    """Blocks of rows whose dense copies and scores fit BLOCK_BYTES, and that an ensemble scores in about 0.1 seconds.
 
-    Between two pieces Python hears Ctrl-C. Dense rows with one score each need no other reason to be divided.
+    Python handles Ctrl-C between two blocks. Memory limits only sparse rows and several scores per row.
     """
     copied = X.shape[1] if sparse.issparse(X) else 0
     height = max(1, BLOCK_PAIRS // max(1, n_members))

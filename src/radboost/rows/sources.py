@@ -1,4 +1,4 @@
-"""Where rows come from: the sources that users name, and the shares Q(k | x) of the sources in every row."""
+"""Sources of rows (domains), as users name them, and the probability Q(k | x) of source k for each row."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from radboost._tables import without_arrow, without_mask
 from radboost._typing import FloatArray
 from radboost.rows.read import is_missing, plain_labels
 
-MOST_SOURCES = 4096
-# Shares are multiples of this, and steps multiples of another power of two, so that scores add up without rounding.
-SHARE_GRID = {2: 2.0**-16, 3: 2.0**-8}  # with two classes; with more, whose scores are 32-bit integers
+MOST_SOURCES = 4096  # largest number of distinct sources
+# Unit of Q(k | x); steps are multiples of another power of two, so that sums of scores are exact.
+SHARE_GRID = {2: 2.0**-16, 3: 2.0**-8}  # for two classes, and for more, whose scores are 32-bit integers
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The sources of some rows."""
+    """Sources of rows, and the probabilities of each source."""
 
     names: npt.NDArray[Any]  # ascending
-    ids: npt.NDArray[np.uint16]  # the place of each row's source among the names
-    shares: FloatArray  # Q(k | x): a line for each row, a column for each source
-    domain: Any = None  # what Q is computed with
+    ids: npt.NDArray[np.uint16]  # index of each row's source among the names
+    shares: FloatArray  # Q(k | x), shape (n_rows, n_sources)
+    domain: Any = None  # model that computes Q
 
     def select(self, rows: npt.NDArray[Any]) -> Sources:
-        """Those of some rows, in their order."""
+        """Sources of the rows at these indices."""
         return replace(self, ids=self.ids[rows], shares=self.shares[rows])
 
 
 def read_sources(given: Any, n_rows: int, name: str = "sources") -> npt.NDArray[Any]:
-    """One name for each row: numbers, text or booleans, none of them missing."""
+    """Source name of each row, shape (n_rows,): numbers, text or booleans, none of them missing."""
     plain = np.asarray(without_arrow(without_mask(given, name, f"{name}.filled(...) with the right source")))
     if plain.ndim != 1 or len(plain) != n_rows:
         raise ValueError(
@@ -55,7 +55,7 @@ def read_sources(given: Any, n_rows: int, name: str = "sources") -> npt.NDArray[
 
 
 def known_sources(found: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The different sources, ascending."""
+    """Distinct source names, ascending."""
     names = np.unique(found)
     if len(names) > MOST_SOURCES:
         raise ValueError(
@@ -66,7 +66,7 @@ def known_sources(found: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> npt.NDArray[np.uint16]:
-    """The places of the sources of some rows among the names; a source that is none of them is an error."""
+    """Indices of the sources of rows among `names`; an unknown source is a ValueError."""
     comparable = found.dtype.kind == names.dtype.kind or {found.dtype.kind, names.dtype.kind} <= set("iufb")
     if comparable:
         places = np.minimum(np.searchsorted(names, found), len(names) - 1)
@@ -82,6 +82,6 @@ def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> n
 
 
 def on_share_grid(shares: FloatArray, n_classes: int) -> FloatArray:
-    """Shares to the nearest multiple of the grid."""
+    """Q(k | x) rounded to the nearest multiple of its unit."""
     grid = SHARE_GRID[min(n_classes, 3)]
     return np.ascontiguousarray(np.rint(shares / grid) * grid)

@@ -1,4 +1,4 @@
-"""Which rows are held back: by their content, so that neither their order nor copies in place of weights matter."""
+"""Choice of rows to hold back by their content, independent of their order and of copies instead of weights."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ Hashes = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 Between = tuple[float, float]
 
-# Up to so many draws are dealt out one by one. Beyond it copies of a row are dealt out in lumps of equal size, of which
-# there may also be twice as many as different rows.
+# Limit of units that are split one by one, or twice the number of distinct rows if that is larger. Beyond it copies of
+# a row are grouped into units of equal size.
 MOST_UNITS = 2**22
-ROUNDING = 1e-9  # of shares times numbers of rows, so that 3 / 25 of 25 rows are 3
+ROUNDING = 1e-9  # tolerance of a fraction times a number of rows, so that 3 / 25 of 25 rows are 3
 
 
 class NothingToHoldBackError(ValueError):
-    """There are too few rows to hold some back."""
+    """Raised if there are too few rows to hold some back."""
 
 
 @dataclass(frozen=True)
 class RowsByContent:
-    """The rows of one worker as draws: a row stands for one, and a row that weighs as much as w copies for w of them.
+    """The rows of one worker as units to split: a row of weight w is w draws.
 
     Each stratum (a class, or a class of a source) is split by itself.
     """
 
     keys: Hashes
-    """Hashes of the content, mixed with the seed: copies have the same key and stratum."""
+    """Hashes of the content, mixed with the seed: copies have equal keys and strata."""
     strata: npt.NDArray[np.uint32]
     weights: RowWeights
     copies: FloatArray
-    """The number of draws that each row stands for, a whole number."""
+    """Number of draws of each row, whole."""
     ties: FloatArray
-    """What orders rows with equal keys: their weight, targets and costs; shape (n_rows, at least 1)."""
+    """Sort keys of rows with equal hashes: their weight, targets and costs; shape (n_rows, at least 1)."""
 
     @classmethod
     def of(
@@ -52,7 +52,7 @@ class RowsByContent:
         copies: FloatArray,
         ties: FloatArray,
     ) -> RowsByContent:
-        """Rows by keys that the seed draws; the hashes are written over."""
+        """Rows with keys from the hashes and the seed; the hashes are overwritten."""
         keys = hashes
         with np.errstate(over="ignore"):
             keys ^= np.uint64(seed % 2**64)
@@ -62,15 +62,15 @@ class RowsByContent:
         return cls(keys, strata, weights, copies, ties)
 
     def different(self, between: Between) -> Mask:
-        """The rows that lie between two shares of the different rows of their stratum, ordered by key; never all."""
+        """Mask of rows in this interval of fractions of their stratum's distinct rows, sorted by key; never all."""
         keys, strata = self.weights.gather(self.keys), self.weights.gather(self.strata)
         return _between(self.keys, self.strata, *_ends(keys, strata, between, distinct=True))
 
     def draws(self, between: Between) -> FloatArray:
-        """The number of draws of each row that lie between two shares of the draws of their stratum; never all.
+        """Number of draws of each row in this interval of fractions of their stratum's draws, sorted by key; never all.
 
-        The first draw of a row is ordered by its key, and every further one by a key of its own, so that a table
-        without copies is split as by `different`.
+        The first draw of a row has the row's key, and every further one a key of its own. A table without copies is
+        therefore split as by `different`.
         """
         keys, strata = self.weights.gather(self.keys), self.weights.gather(self.strata)
         ranked = _sorted(keys)
@@ -89,10 +89,10 @@ class RowsByContent:
         return held[self._first_own() :][: len(self.keys)]
 
     def _first_own(self) -> int:
-        """Where the rows of this worker begin among all, in the order in which they are gathered."""
+        """Index of this worker's first row among the gathered rows of all workers."""
         if self.weights.native.alone:
             return 0
-        mine = np.frombuffer(os.urandom(16), dtype=np.uint64).reshape(1, 2)  # workers have no numbers here
+        mine = np.frombuffer(os.urandom(16), dtype=np.uint64).reshape(1, 2)  # workers have no index here
         everybody = self.weights.gather(mine)
         lengths = self.weights.gather(np.array([len(self.keys)]))
         return int(lengths[: np.flatnonzero((everybody == mine).all(axis=1))[0]].sum())
@@ -101,10 +101,7 @@ class RowsByContent:
 def _held_draws(
     keys: Hashes, strata: npt.NDArray[np.uint32], firsts: npt.NDArray[np.intp], copies: FloatArray, between: Between
 ) -> FloatArray:
-    """The draws to hold back of each row, where equal rows follow one another and groups of them begin at `firsts`.
-
-    Keys and strata are those of the groups.
-    """
+    """Draws to hold back of each row; rows are sorted into groups of equal rows, which begin at `firsts`."""
     totals = np.add.reduceat(copies, firsts)
     size = 1
     while np.ceil(totals / size).sum() > max(MOST_UNITS, 2 * len(totals)):
@@ -114,7 +111,7 @@ def _held_draws(
     number = np.arange(len(group)) - np.repeat(np.cumsum(n_units) - n_units, n_units)
     of_units = _of_copies(keys[group], number)
     held = _between(of_units, strata[group], *_ends(of_units, strata[group], between))
-    # Draws are numbered through all groups; a row has those from where it begins to where the next one does.
+    # Draws are numbered through all groups; a row has those from its own start to the start of the next row.
     begin = (np.cumsum(totals) - totals)[group] + number * float(size)
     begin = np.append(begin, totals.sum())
     held_before = np.concatenate([[0.0], np.cumsum(held * np.diff(begin))])
@@ -125,7 +122,7 @@ def _held_draws(
 def _ends(
     keys: Hashes, strata: npt.NDArray[np.uint32], between: Between, *, distinct: bool = False
 ) -> tuple[npt.NDArray[np.uint32], Hashes, Hashes]:
-    """The strata of which some are held back, with the lowest and the highest key of these."""
+    """Strata with rows to hold back, and the lowest and the highest key of these rows."""
     found = []
     for stratum in np.unique(strata).tolist():
         ranked = _sorted(keys[strata == stratum])
@@ -146,7 +143,7 @@ def _between(
     lowest: Hashes,
     highest: Hashes,
 ) -> Mask:
-    """The rows whose key lies between the ends of their stratum."""
+    """Mask of the rows whose key lies between the ends of their stratum, inclusive."""
     held_back = np.zeros(len(keys), dtype=bool)
     for stratum, low, high in zip(numbers, lowest, highest, strict=True):
         held_back |= (strata == stratum) & (keys >= low) & (keys <= high)
@@ -154,7 +151,7 @@ def _between(
 
 
 def _of_copies(keys: Hashes, number: npt.NDArray[np.int64]) -> Hashes:
-    """A key for each copy of a row: that of the row for number 0, another for every other number."""
+    """Key of each copy of a row: the row's own for number 0, another for every other number."""
     with np.errstate(over="ignore"):
         mixed = keys + number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

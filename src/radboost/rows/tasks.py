@@ -16,7 +16,7 @@ Labels = npt.NDArray[Any]
 
 
 def as_tasks(y: Any) -> Labels:
-    """Labels with a line for each row and a column for each task."""
+    """Checked labels of shape (n_rows, n_tasks)."""
     y = without_mask(y, "y", "y.filled(np.nan) makes missing labels of them")
     labels = known_form(y, "y").toarray() if sparse.issparse(y) else np.asarray(without_arrow(y))
     if labels.ndim == 1:
@@ -33,7 +33,7 @@ def as_tasks(y: Any) -> Labels:
 
 
 def missing_labels(labels: Labels) -> npt.NDArray[np.bool_]:
-    """Where a label is NaN, None or pandas' NA."""
+    """Mask of labels that are NaN, None or pandas' NA; shape (n_rows, n_tasks)."""
     if labels.dtype.kind in "fmM":
         return np.isnan(labels) if labels.dtype.kind == "f" else np.isnat(labels)
     if labels.dtype.kind != "O":
@@ -42,7 +42,7 @@ def missing_labels(labels: Labels) -> npt.NDArray[np.bool_]:
 
 
 def read_tasks(labels: Labels) -> tuple[list[Labels], FloatArray]:
-    """The two labels of each task in ascending order, and -1, +1 or NaN for each task (line) and row."""
+    """The two labels of each task in ascending order, and -1, +1 or NaN (missing), shape (n_tasks, n_rows)."""
     missing = missing_labels(labels)
     classes, signs = [], np.full(labels.shape[::-1], np.nan)
     for task in range(labels.shape[1]):

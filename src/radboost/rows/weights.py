@@ -14,14 +14,14 @@ from radboost.engine import Collective, current, evaluate_loss
 Fixed = npt.NDArray[np.int64]
 Entry = TypeVar("Entry", bound=np.generic)
 
-GROWTH_TOTAL = 2**30  # what the weights of a tree may sum to: histograms count in 32 bits
-SUM_BITS = 61  # of the largest sum
+GROWTH_TOTAL = 2**30  # largest sum of the weights that a tree is grown on: histograms count in 32 bits
+SUM_BITS = 61  # bits of the largest sum in fixed point
 
 
 def ends_of_all(values: FloatArray, collective: Collective | None) -> FloatArray:
-    """The smallest and the largest number of each column over the rows of all workers, of which there may be none here.
+    """Minimum and maximum of each column over the rows of all workers, shape (2, n_columns).
 
-    Without a collective all values as they are.
+    This worker may have no rows. Without a collective the values are returned as they are.
     """
     if collective is None:
         return values
@@ -30,13 +30,13 @@ def ends_of_all(values: FloatArray, collective: Collective | None) -> FloatArray
 
 
 class RowWeights:
-    """The sample weights of some rows, of which other workers may have more.
+    """Sample weights of this worker's rows, and sums over the rows of all workers.
 
-    A row of weight w counts as w copies of it. Sums, means and maxima are over the rows of all workers of the
-    collective, and exact: they depend neither on the order of the rows nor on threads nor on who has which rows. The
-    numbers of a round (weights, losses) are given for one copy of a row and rounded before copies are counted in, so
-    that a row of weight 3 and three rows are the same. Sample weights that are no numbers of copies, and with
-    `folds_large` those that sum to 2^24 or more, are multiplied in at once.
+    A row of weight w counts as w copies of it. Sums, means and maxima are over the rows of all workers. They are exact:
+    neither the order of the rows, nor threads, nor the division among workers changes them. The numbers of a round
+    (weights, losses) are given for one copy of a row and rounded. Then they are multiplied by the number of copies, so
+    that a row of weight 3 equals three rows. Sample weights that are no numbers of copies, and with `folds_large`
+    those that sum to 2^24 or more, are multiplied in before rounding.
 
     Attributes
     ----------
@@ -64,30 +64,31 @@ class RowWeights:
 
     @property
     def total(self) -> float:
-        """m: the sum of the weights."""
+        """Sum of the weights of all workers, m."""
         return self.native.total
 
     @property
     def n_rows(self) -> int:
-        """Rows of all workers."""
+        """Number of rows of all workers, without copies."""
         return self.native.n_rows
 
     @property
     def n_own_rows(self) -> int:
-        """Rows of this worker."""
+        """Number of rows of this worker, without copies."""
         return self.native.n_own_rows
 
     def sum(self, values: npt.NDArray[Any], n_threads: int = 1) -> float:
-        """sum of w v."""
+        """Sum of w v over all workers; `values` v has shape (n_own_rows,)."""
         return self.native.sum(np.ascontiguousarray(values, dtype=np.float64), n_threads)
 
     def mean(self, values: npt.NDArray[Any], n_threads: int = 1) -> float:
-        """sum of w v / sum of w."""
+        """Weighted mean, sum of w v / sum of w, over all workers; `values` v has shape (n_own_rows,)."""
         return self.native.mean(np.ascontiguousarray(values, dtype=np.float64), n_threads)
 
     def gather(self, array: npt.NDArray[Entry]) -> npt.NDArray[Entry]:
-        """The entries of all workers, one worker after the other; all of one type, and of one shape but for the first
-        dimension.
+        """Concatenation of the arrays of all workers, in a fixed order of workers.
+
+        Arrays have the same type, and the same shape except for the first dimension.
         """
         if self.native.alone:
             return array
@@ -96,12 +97,12 @@ class RowWeights:
         return np.concatenate([np.frombuffer(part, dtype=array.dtype).reshape(shape) for part in parts])
 
     def largest(self, values: FloatArray) -> FloatArray:
-        """The largest entry along the last axis, which is that of the rows."""
+        """Maximum along the last axis (the rows), over all workers."""
         own = values.max(axis=-1, initial=-np.inf)
         return self.native.largest(np.atleast_1d(own)).reshape(np.shape(own))
 
     def fixed(self, values: FloatArray) -> tuple[Fixed, int]:
-        """Non-negative values of one copy, of shape (..., n_rows), as multiples of 2^-k, and k."""
+        """Non-negative values of one copy, shape (..., n_rows), as integer multiples of 2^-k; and k."""
         scaled = values if self._factor is None else values * self._factor
         largest = float(self.largest(scaled).max())
         n_terms = self.n_copies * math.prod(scaled.shape[:-1])
@@ -109,20 +110,20 @@ class RowWeights:
         return np.rint(np.ldexp(scaled, bits)).astype(np.int64), bits
 
     def counted(self, fixed: Fixed) -> Fixed:
-        """What all copies of each row weigh."""
+        """Fixed-point values of one copy multiplied by the number of copies, shape (..., n_rows)."""
         return fixed if self._copies is None else fixed * self._copies
 
     def add(self, counted: Fixed) -> Fixed:
-        """Integers of shape (..., n_rows) summed over the rows."""
+        """Sum of integers of shape (..., n_rows) along the rows, over all workers."""
         own = counted.sum(axis=-1, dtype=np.int64)
         return self.native.add_integers(np.atleast_1d(own).reshape(-1)).reshape(np.shape(own))
 
     def growth(self, fixed: Fixed, factor: float | FloatArray) -> npt.NDArray[np.uint32]:
-        """Weights that trees are grown on; `factor` must bring the sum over all copies to 2^30 or less."""
+        """Weights that trees are grown on, uint32; `factor` must make the sum over all copies at most 2^30."""
         return self.counted((fixed * factor).astype(np.int64)).astype(np.uint32)
 
     def exponentials(self, exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """exp(u - shift) with the largest of a line 1, and the shifts; by our own exp, the same on every machine."""
+        """exp(u - shift), and shift, the maximum of u along the rows; with the engine's exp, equal on any machine."""
         shift = self.largest(exponents)
         arguments = np.ascontiguousarray(exponents - shift[..., None]).reshape(-1)
         values, _ = evaluate_loss("exponential", arguments)

@@ -1,4 +1,4 @@
-"""What a fitted search answers: all that its best estimator can, by that estimator."""
+"""Attributes and methods of a fitted search that it delegates to its best estimator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Method = Callable[Concatenate[Any, Given], Answer]
 
 
 def of_best(name: str) -> Any:
-    """An attribute that is the one of the best estimator."""
+    """Property that returns the attribute of this name of `best_estimator_`."""
 
     def get(self: Any) -> Any:
         check_is_fitted(self)
@@ -31,10 +31,10 @@ def of_best(name: str) -> Any:
 
 
 def by_best(method: Method[Given, Answer]) -> Method[Given, Answer]:
-    """A method that is the one of the best estimator, with the same parameters, types and documentation.
+    """Method that calls the one of `best_estimator_`, with the same parameters, types and documentation.
 
-    It is an attribute only where the estimator has it. Before the fit that is the estimator to be tuned, and a call is
-    a NotFittedError.
+    It exists only if the estimator has it (before the fit: the estimator to be tuned, and a call raises
+    NotFittedError).
     """
     name = method.__name__
 
@@ -55,7 +55,7 @@ def by_best(method: Method[Given, Answer]) -> Method[Given, Answer]:
 
 
 class Answering:
-    """Attributes and methods of the best estimator that searches of every kind have."""
+    """Attributes and methods of the best estimator that all searches have."""
 
     ensemble_ = of_best("ensemble_")
     loss_ = of_best("loss_")
@@ -82,7 +82,7 @@ class Answering:
 
 
 class ClassesAnswering(Answering):
-    """Also labels, scores and probabilities, of searches for classifiers."""
+    """Attributes and methods of the best estimator that searches for classifiers have."""
 
     classes_ = of_best("classes_")
     n_classes_ = of_best("n_classes_")

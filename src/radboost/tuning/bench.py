@@ -22,17 +22,17 @@ from radboost.tuning.judging import Judge, sizes_by_round
 from radboost.tuning.spaces import Setting
 from radboost.tuning.splits import Splits
 
-# Fewer rounds have to be better than more by so many standard errors.
+# Standard errors by which fewer rounds must be better than more.
 WORTH_STOPPING = 2.0
-# A fit to all rows, and the short fits of its calibration, take so many times as long as one of the same rows.
+# Factors on the estimated time of a fit to all rows: for the short fits of its calibration, and as a safety margin.
 CALIBRATED, MARGIN = 1.7, 1.25
 
-Key = tuple[int, int]  # which rows, which split
+Key = tuple[int, int]  # index of the level (number of rows), index of the split
 
 
 @dataclass(eq=False)
 class Trial:
-    """A setting, and what became of it: scores and sizes of its models by round, for each split."""
+    """A setting and its results: scores and sizes (nodes) of its models at `rounds`, for each split."""
 
     setting: Setting
     rounds: list[int]
@@ -48,7 +48,7 @@ class Trial:
 
     @property
     def keys_of_last_rows(self) -> list[Key]:
-        """Splits of the most rows that it was tried on."""
+        """Splits of the highest level on which this setting was tried."""
         level = max((key[0] for key in self.curves), default=0)
         return sorted(key for key in self.curves if key[0] == level)
 
@@ -56,9 +56,9 @@ class Trial:
         return np.asarray(np.mean([self.curves[key] for key in keys], axis=0))
 
     def best(self, keys: Sequence[Key]) -> int:
-        """The place of a number of rounds: the largest whose mean score is not below the best one beyond chance.
+        """Index in `rounds` of the largest number whose mean score is not significantly below the best one.
 
-        The best one of many is best by chance as well, and more rounds harm little where a penalty holds them back.
+        The maximum of many scores is biased, and more rounds harm little with a penalty.
         """
         curves = np.array([self.curves[key] for key in keys])
         best = int(np.argmax(curves.mean(axis=0)))
@@ -71,7 +71,7 @@ class Trial:
         return best
 
     def scores(self, keys: Sequence[Key]) -> FloatArray:
-        """Of each split, after that number of rounds."""
+        """Score of each split at the chosen number of rounds, shape (len(keys),)."""
         at = self.best(keys)
         return np.array([self.curves[key][at] for key in keys])
 
@@ -84,7 +84,7 @@ class OutOfTimeError(Exception):
 
 
 class Clock:
-    """What is left of a time budget; without one, always enough."""
+    """Remaining seconds of a time budget; infinity without one."""
 
     def __init__(self, budget: float | None) -> None:
         self._end = math.inf if budget is None else time.monotonic() + budget
@@ -95,7 +95,7 @@ class Clock:
 
 
 class _Deadline:
-    """A callback that ends a fit when time is up."""
+    """Callback that raises OutOfTimeError once less than `reserve` seconds are left."""
 
     def __init__(self, clock: Clock, reserve: float) -> None:
         self._clock, self._reserve = clock, reserve
@@ -107,21 +107,21 @@ class _Deadline:
 
 @dataclass
 class Bench:
-    """Fits settings on splits, and judges them."""
+    """Fits settings on splits, and scores them."""
 
-    base: Any  # the estimator, with what all settings share
-    levels: Sequence[Splits]  # of more and more rows
+    base: Any  # estimator with the parameters that are common to all settings
+    levels: Sequence[Splits]  # ascending by the number of rows
     judge: Judge
     clock: Clock
-    n_rows: float  # different ones, of a fit to all
-    refit_seconds: float  # of the default
+    n_rows: float  # of a fit to all rows
+    refit_seconds: float  # of the fit of the default setting to all rows
     verbose: int = 0
     _advance: Progress | None = None
     reserve: float = 0.0  # seconds that a fit to all rows of the best setting so far may take
     _round_per_row: float = 0.0  # seconds
 
     def run(self, trials: Sequence[Trial], level: int, index: int) -> list[Trial]:
-        """Tries settings on one split; those that there is no time for are left out."""
+        """Try settings on one split; returns those that did not fail and for which there was time."""
         key, kept, split = (level, index), [], None
         for trial in trials:
             if key not in trial.curves:
@@ -138,15 +138,15 @@ class Bench:
         return kept
 
     def fit_time(self, trial: Trial, level: int) -> float:
-        """An estimate of the seconds of one fit and its judgement."""
+        """Estimated seconds of a fit at this level and its evaluation."""
         return self._per_row(trial) * self.levels[level].n_learned
 
     def refit_time(self, trial: Trial) -> float:
-        """An estimate of the seconds that a fit to all rows takes; the default has been fitted to them already."""
+        """Estimated seconds of a fit to all rows; 0 for the default setting, which has been fitted already."""
         return 0.0 if trial.is_default else MARGIN * CALIBRATED * self._per_row(trial) * self.n_rows
 
     def _per_row(self, trial: Trial) -> float:
-        """Seconds as seen, or by those of a round seen elsewhere, or of the first fit with all that belongs to it."""
+        """Seconds per row: measured, or else estimated from rounds of other settings, or from the default fit."""
         if trial.seconds_per_row:
             return trial.seconds_per_row
         return self._round_per_row * trial.rounds[-1] or self.refit_seconds / self.n_rows
@@ -187,7 +187,7 @@ class Bench:
 
     @contextmanager
     def progress(self, n_fits: int, what: str) -> Iterator[None]:
-        """Shows how many of the fits that are made meanwhile are done, where there are any to make."""
+        """Show a progress bar for `n_fits` fits in this context; none for 0."""
         with progress_bar(n_fits, self.verbose if n_fits else 0, what=what) as advance:
             self._advance = advance
             try:
@@ -197,7 +197,7 @@ class Bench:
 
 
 def with_setting(base: Any, setting: Setting) -> Any:
-    """A copy of an estimator with the parameters, and options of trees, of a setting."""
+    """Copy of an estimator with the parameters and tree options of a setting."""
     estimator = copy(base)
     options = set(base._tree_options_read) - set(base.get_params(deep=False))
     for name, value in parameters_of(base, setting, options).items():
@@ -206,7 +206,7 @@ def with_setting(base: Any, setting: Setting) -> Any:
 
 
 def parameters_of(base: Any, setting: Setting, options: Iterable[str] | None = None) -> dict[str, Any]:
-    """A setting as parameters of the estimator."""
+    """Parameters of the estimator for a setting; `options`: names that belong into `tree_options`, None: default."""
     names = set(base._tree_options_read) - set(base.get_params(deep=False)) if options is None else set(options)
     given = {"tree_options": base.tree_options, **setting} if base.tree_options is not None else setting
     found = with_tree_options(given, names)
@@ -216,10 +216,10 @@ def parameters_of(base: Any, setting: Setting, options: Iterable[str] | None = N
 
 
 def standard_error(differences: FloatArray, n_folds: int) -> float:
-    """Of a mean over splits that share rows: Nadeau and Bengio, Inference for the Generalization Error, 2003.
+    """Standard error of a mean over overlapping splits (Nadeau, Bengio, Inference for the Generalization Error, 2003).
 
-    The variance of a mean over J splits whose test parts are 1 / (n_folds - 1) of their training parts is that of one
-    times 1 / J + 1 / (n_folds - 1).
+    The variance of one split is multiplied by 1 / J + 1 / (n_folds - 1) for J splits. The second term is the ratio of
+    test rows to training rows. Infinite for J = 1.
     """
     n_splits = len(differences)
     if n_splits < 2:

@@ -1,4 +1,4 @@
-"""How good a fit is on held-back rows, after each of some numbers of rounds."""
+"""Scores of a fit on held-back rows, after several numbers of rounds."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from radboost.estimators._race import calibrated_losses
 from radboost.losses import ask
 from radboost.tuning.splits import Split
 
-# Numbers of rounds at which a fit is judged grow by this factor; the first of them.
+# Numbers of rounds at which a fit is scored: the ratio of successive ones, and the first.
 RATIO, FIRST_ROUND = 1.2, 8
-# What a wrong answer counts in the score "auto" beside the log loss, which is counted in that of a guess.
+# Weight of the error rate in the default score of classifiers, relative to the normalized log loss.
 WEIGHT_OF_ERRORS = 2.0
 
 
 def rounds_to_judge(n_rounds: int) -> list[int]:
-    """Numbers of rounds in about equal ratios; the last is that of the whole fit."""
+    """Numbers of rounds in about equal ratios, ascending; the last is `n_rounds`."""
     found, at = {n_rounds}, float(FIRST_ROUND)
     while at < n_rounds:
         found.add(round(at))
@@ -33,13 +33,13 @@ def rounds_to_judge(n_rounds: int) -> list[int]:
 
 
 class Judge(Protocol):
-    """Scores, of which larger ones are better, of a model after each of the numbers of rounds."""
+    """Scores of a model after each of the numbers of rounds, shape (len(rounds),); larger is better."""
 
     def __call__(self, model: Any, split: Split, rounds: list[int]) -> FloatArray: ...
 
 
 class OfScores:
-    """Judges by a number that the scores f(x) of the held-back rows have."""
+    """Judge that computes a number from the scores f(x) of the held-back rows."""
 
     def __init__(self, value: Callable[[Any, FloatArray, Split], float], n_threads: int) -> None:
         self._value, self._n_threads = value, n_threads
@@ -59,11 +59,11 @@ class OfScores:
 
 
 def judge_of_classes(n_threads: int) -> OfScores:
-    """Log loss and error together: minus the one as a share of that of a guess, minus twice the other.
+    """Minus the log loss, divided by that of a uniform guess (log K), minus twice the error rate.
 
-    The log loss is that with the best factor on the scores, because penalties and damping shrink them, which says
-    nothing about who is right. Errors are what most people want to be few, and vary much with few rows; log losses
-    tell settings apart with fewer, and are misled where some rows are very wrong.
+    The log loss is computed with the best factor on the scores. Penalties and damping shrink scores, but not the
+    quality of predictions. Errors matter most to users, but vary much on few rows. The log loss distinguishes settings
+    on fewer rows, but is sensitive to a few very wrong ones.
     """
 
     def value(model: Any, scores: FloatArray, split: Split) -> float:
@@ -79,7 +79,7 @@ def judge_of_classes(n_threads: int) -> OfScores:
 
 
 def judge_of_costs(n_threads: int) -> OfScores:
-    """Minus the mean cost of the answers, as `decision` makes them, and that of the rule, half each."""
+    """Minus the mean cost, averaged over the predictions (by `decision`) and draws from the probabilities."""
 
     def value(model: Any, scores: FloatArray, split: Split) -> float:
         rows, costs = split.held_back, split.costs or model._costs_of(split.learned)
@@ -94,7 +94,7 @@ def judge_of_costs(n_threads: int) -> OfScores:
 
 
 def judge_of_numbers(n_threads: int) -> OfScores:
-    """Minus the mean loss that the estimator minimises."""
+    """Minus the mean loss that the estimator minimizes."""
 
     def value(model: Any, scores: FloatArray, split: Split) -> float:
         rows = split.held_back
@@ -110,15 +110,15 @@ def judge_of_numbers(n_threads: int) -> OfScores:
 
 @dataclass(frozen=True)
 class Given:
-    """The rows as the user gave them, for scorers of scikit-learn's form."""
+    """Rows as the user gave them, for scorers of scikit-learn."""
 
     X: Any
     y: Any
     sample_weight: FloatArray | None
-    kept: Any  # places of the rows with a positive weight; None: all
+    kept: Any  # indices of the rows with a positive weight; None: all
 
     def part(self, places: Any, shares: FloatArray | None) -> tuple[Any, Any, FloatArray | None]:
-        """Rows with their weights, of which the shares count."""
+        """X, y and weights of prepared rows, the weights times `shares` (fractions held back; None: 1)."""
         from sklearn.utils import _safe_indexing
 
         rows = places if self.kept is None else self.kept[places]
@@ -129,7 +129,7 @@ class Given:
 
 
 class ByScorer:
-    """Judges by a scorer of scikit-learn's form: models of fewer rounds are made, and asked."""
+    """Judge that calls a scorer of scikit-learn on models of fewer rounds."""
 
     def __init__(self, scorer: Any, given: Given, n_threads: int, *, calibrates: bool) -> None:
         self._scorer, self._given, self._n_threads, self._calibrates = scorer, given, n_threads, calibrates
@@ -147,7 +147,7 @@ class ByScorer:
     def _model(self, model: Any, n_rounds: int, split: Split) -> Any:
         shorter = model_of_rounds(model, n_rounds)
         if self._calibrates and len(shorter.ensemble_):
-            # Two numbers that the held-back rows themselves choose: a fit to all rows has them from other ones.
+            # Two numbers are fitted on the held-back rows themselves: a fit to all rows has them from other rows.
             rows = split.held_back
             scores = shorter.ensemble_.decision_function(rows.X, self._n_threads)
             judged = [CalibrationRows(rows.row_weights(), rows.class_ids, scores)]
@@ -156,7 +156,7 @@ class ByScorer:
 
 
 def model_of_rounds(model: Any, n_rounds: int) -> Any:
-    """The model after its first rounds."""
+    """Copy of the model after its first `n_rounds` rounds."""
     shorter = copy(model)
     shorter.ensemble_ = model.ensemble_.of_rounds(n_rounds)
     shorter.n_iter_ = n_rounds
@@ -165,7 +165,7 @@ def model_of_rounds(model: Any, n_rounds: int) -> Any:
 
 
 def resolve_judge(scoring: Any, given: Given, base: Any, n_threads: int, *, regression: bool, has_costs: bool) -> Judge:
-    """What the parameter `scoring` stands for."""
+    """Judge for the parameter `scoring`; None: the default for classes, costs or numbers."""
     if scoring is None:
         if regression:
             return judge_of_numbers(n_threads)
@@ -202,7 +202,7 @@ def _as_score(value: Any) -> float:
 
 
 def sizes_by_round(model: Any, rounds: list[int]) -> FloatArray:
-    """Nodes of all trees that had entered by then."""
+    """Total number of nodes of the trees after each of the numbers of rounds, shape (len(rounds),)."""
     ensemble = model.ensemble_
     entered = np.full(len(ensemble.entered), ensemble.n_rounds + 1)
     np.minimum.at(entered, ensemble.steps["hypothesis"], ensemble.steps["round"] + 1)

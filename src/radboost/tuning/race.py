@@ -1,4 +1,4 @@
-"""Successive halving: many settings on few splits, the better ones on more, and what is beside the best."""
+"""Successive halving: many settings on few splits, the better ones on more; then neighbors of the best one."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from radboost.tuning.judging import rounds_to_judge
 from radboost.tuning.spaces import Setting
 from radboost.tuning.splits import Splits
 
-# Of a rung, so large a share goes on.
+# One setting of this many goes on to the next rung.
 KEPT = 3
-# Held-back answers of the first rung, and of those that are left in the end; and repeats of the folds at most.
+# Held-back predictions in the first rung and in the last one, and the largest number of repeats of the folds.
 FIRST_ANSWERS, LAST_ANSWERS, MOST_REPEATS = 600, 1500, 10
-# The same of parts of large data.
+# Held-back predictions in rungs on parts of large data.
 ANSWERS_OF_PARTS = 3_000
-# Splits of all rows of large data: one alone does not say what is chance.
+# Smallest number of splits of all rows of large data: one alone has no standard error.
 SPLITS_OF_MANY_ROWS = 3
-# With a time budget, what is left of it goes into repeats, up to so many answers, and into passes over neighbours.
+# With a time budget: limits of held-back predictions, repeats and passes over neighbors. Passes without one.
 ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET, PASSES_OF_BUDGET, PASSES = 6_000, 20, 20, 1
-# A setting beside the best has to be better by so many standard errors, and the best one than the default.
-# Where time was up before the first rung was through, the latter by more, and on two splits at least.
+# Standard errors by which a neighbor must be better than the best setting, and that one better than the default. The
+# last is for the default if time was up before the end of the first rung.
 WORTH_IT, WORTH_LEAVING, WORTH_LEAVING_EARLY = 0.3, 0.2, 1.0
-# And the best one than the same with smaller steps.
+# Standard errors by which the best setting must be better than itself with smaller steps, to be kept.
 WORTH_STAYING_FAST = 1.0
 FINALISTS = 4
-# The first rung takes such a share of a time budget, with fewer settings where need be, and so many at least.
+# Fraction of the remaining time for the first rung, which limits its settings, and the smallest number of settings.
 SHARE_OF_FIRST_RUNG, FEWEST_SETTINGS = 0.5, 4
 
 
 def shared_keys(trials: Sequence[Trial]) -> list[Key]:
-    """Splits of the most rows that all of them were tried on."""
+    """Splits that all trials have in common, of the highest common level, ascending."""
     common = set.intersection(*(set(trial.curves) for trial in trials))
     level = max((key[0] for key in common), default=0)
     return sorted(key for key in common if key[0] == level)
 
 
 def ranked(trials: Sequence[Trial]) -> list[Trial]:
-    """From the best, by the splits that all share; those without any left out."""
+    """Trials from the best to the worst, by the splits that all have in common; without failed and untried ones."""
     tried = [trial for trial in trials if trial.curves and trial.failure is None]
     if not tried:
         return []
@@ -53,7 +53,7 @@ def ranked(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def is_better(one: Trial, other: Trial, n_folds: int, errors: float) -> bool:
-    """Whether the mean score is higher by so many standard errors of the difference."""
+    """Return True if the mean score of `one` is higher by `errors` standard errors of the difference."""
     keys = shared_keys([one, other])
     if not keys:
         return False
@@ -67,7 +67,7 @@ def is_better(one: Trial, other: Trial, n_folds: int, errors: float) -> bool:
 
 @dataclass
 class Race:
-    """The course of a search; `trials` are all settings that were ever tried."""
+    """State of a search: `trials` are all settings, `alive` those that are still in the race."""
 
     bench: Bench
     trials: list[Trial]
@@ -77,7 +77,7 @@ class Race:
     slower: Callable[[Setting], Setting | None] = lambda _: None
 
     def run(self) -> Trial:
-        """The best setting; the default one where no other is better beyond chance."""
+        """Best setting; the default one unless another is significantly better."""
         self.alive = list(self.trials)
         plan = list(self._rungs())
         if self.bench.clock.limited:
@@ -87,7 +87,7 @@ class Race:
         leader = self._leader()
         keys = leader.keys_of_last_rows
         if self.beside is not None and len(keys) > 1 and self._are_enough(keys):
-            # With a budget what pays most comes first; without one what is cheap.
+            # With a budget the step that gains most comes first; without one the cheap one.
             steps = [self._slow_down, self._look_around]
             for step in steps if self.bench.clock.limited else reversed(steps):
                 leader = step(leader)
@@ -96,12 +96,9 @@ class Race:
         return self._or_default(leader)
 
     def _drop_what_time_forbids(self, level: int, n_splits: int) -> None:
-        """So many settings, the first ones, that the first rung takes no more than a share of the time.
-
-        Few settings on enough splits are better than many on too few: the best of many is best by chance.
-        """
+        """Keep as many of the first settings as the first rung has time for; few on enough splits beat many on few."""
         first = next((trial for trial in self.trials if self.bench.run([trial], level, 0) or not trial.failure), None)
-        if first is None or not first.curves:  # all fail, or there is no time for one fit
+        if first is None or not first.curves:  # all fail, or one fit takes too long
             self.alive = [] if first is None else [first]
             return
         by_setting = n_splits * self.bench.fit_time(first, level)
@@ -109,7 +106,7 @@ class Race:
         self.alive = self.alive[: max(FEWEST_SETTINGS, n_settings)]
 
     def _rungs(self) -> Iterator[tuple[int, int]]:
-        """Which rows, and how many splits of them: more answers with every rung."""
+        """Level and number of splits of each rung; held-back predictions increase with every rung."""
         levels = self.bench.levels
         for level, splits in enumerate(levels[:-1]):
             yield level, self._n_splits(splits, ANSWERS_OF_PARTS)
@@ -126,7 +123,7 @@ class Race:
         return max(1, min(splits.n_splits, repeats * splits.n_folds, math.ceil(answers / max(1.0, by_split))))
 
     def _planned(self, plan: Sequence[tuple[int, int]]) -> int:
-        """Fits of all rungs, without those that were made to see what they take."""
+        """Number of fits of all rungs, without those that were made to measure the time."""
         alive, total = len(self.alive), -sum(len(trial.curves) for trial in self.alive)
         done: dict[int, int] = {}
         for level, n_splits in plan:
@@ -155,10 +152,7 @@ class Race:
                 say(self.verbose, f"{len(self.alive)} settings go on after {n_splits} splits; best score {score:.4f}")
 
     def _try_all(self, level: int, index: int) -> bool:
-        """Tries those that are left on one more split; False where time is up, and they stay as they are.
-
-        Single settings that are too slow for the time that is left drop out, unless one of them is the best so far.
-        """
+        """Try `alive` on one more split and drop single ones that are too slow; False, without this, if time is up."""
         kept = self.bench.run(self.alive, level, index)
         late = [trial for trial in self.alive if trial not in kept and trial.failure is None]
         compared = [trial for trial in self.alive if trial.failure is None and trial.curves]
@@ -172,7 +166,7 @@ class Race:
         return True
 
     def _with_default(self, trials: list[Trial]) -> list[Trial]:
-        """The default setting is always among those that go on."""
+        """These trials, and the default one before them if it is not among them."""
         missing = [t for t in self.trials if t.is_default and t not in trials and t.failure is None]
         return [*missing, *trials]
 
@@ -184,11 +178,8 @@ class Race:
         return self._first_in_time(order)
 
     def _first_in_time(self, order: Sequence[Trial]) -> Trial:
-        """The best setting that there is time to fit to all rows; the best of all where there is none.
-
-        Trials end when just the time that is kept for that is left, so that a moment later there is less than that:
-        what was kept has a margin, and without it there has to be enough.
-        """
+        """First trial that can be fitted to all rows in the remaining time; the first of all if there is none."""
+        # Trials end once only the reserve for the refit is left; its safety margin allows for the time since then.
         left = MARGIN * self.bench.clock.left()
         return next((trial for trial in order if self.bench.refit_time(trial) <= left), order[0])
 
@@ -201,10 +192,7 @@ class Race:
             ) from first.failure
 
     def _slow_down(self, leader: Trial) -> Trial:
-        """Smaller steps, which pay on most data: unless they are worse beyond chance.
-
-        The leader is the best of many, by chance as well, so that an equal has to be behind it on these very splits.
-        """
+        """Leader with smaller steps, unless they are significantly worse: the score of a maximum of many is biased."""
         while (setting := self.slower(leader.setting)) is not None:
             trial = self._tried_beside(leader, setting)
             if trial is None or is_better(leader, trial, self._n_folds, WORTH_STAYING_FAST):
@@ -216,7 +204,7 @@ class Race:
         return leader
 
     def _look_around(self, leader: Trial) -> Trial:
-        """Settings one step away from the best, one after the other, as long as that gains something."""
+        """Leader after a search among its neighbors, in passes that end when one gains nothing."""
         passes = PASSES_OF_BUDGET if self.bench.clock.limited else PASSES
         for _ in range(passes):
             before = leader
@@ -234,10 +222,7 @@ class Race:
         return leader
 
     def _tried_beside(self, leader: Trial, setting: Setting, give_up: bool = False) -> Trial | None:
-        """A setting on the splits of the leader; where it may be given up, a new one, until it is behind.
-
-        None where it is not new, there is no time for all splits, or it was given up.
-        """
+        """Trial of a setting on the leader's splits; None if there is no time, or it is not new or falls behind."""
         self.bench.reserve = self.bench.refit_time(leader)
         known = next((trial for trial in self.trials if same_setting(trial.setting, setting)), None)
         if self.bench.clock.left() <= self.bench.reserve or (known is not None and (give_up or known.failure)):
@@ -245,7 +230,7 @@ class Race:
         trial = known or Trial(setting, rounds_to_judge(setting["n_rounds"]), self._n_folds, rung=leader.rung)
         keys = leader.keys_of_last_rows
         few = self._n_splits(self.bench.levels[-1], FIRST_ANSWERS)
-        # How many fits one takes that may be given up is not known: these are counted as a whole.
+        # The number of fits of a trial that may be given up is not known: it is counted as one.
         n_fits = 0 if give_up else sum(key not in trial.curves for key in keys)
         with self.bench.progress(n_fits, "fit with smaller steps"):
             for n_done, (level, index) in enumerate(keys, 1):
@@ -258,7 +243,7 @@ class Race:
         return trial if set(keys) <= set(trial.curves) else None
 
     def _repeat(self, leader: Trial) -> Trial:
-        """The best few on more repeats of the folds, as long as there is time."""
+        """Leader after the best few were tried on more repeats of the folds, while there is time."""
         level = len(self.bench.levels) - 1
         last = self.bench.levels[level]
         reached = [trial for trial in ranked(self.alive) if trial.keys_of_last_rows and trial is not leader]
@@ -281,7 +266,7 @@ class Race:
         return self.bench.levels[-1].n_folds
 
     def _or_default(self, leader: Trial) -> Trial:
-        """The leader, where it is better than the default setting; else that, with smaller steps if they do no harm."""
+        """The leader, if better than the default setting; otherwise that, with smaller steps if they are no worse."""
         default = next((trial for trial in self.trials if trial.is_default and trial.curves), None)
         if default is None or default.failure is not None:
             return leader
@@ -293,7 +278,7 @@ class Race:
         return self._first_in_time([self._slow_down(default), default]) if enough and len(keys) > 1 else default
 
     def _are_enough(self, keys: Sequence[Key]) -> bool:
-        """Whether splits have as many answers as the first rung of the most rows has."""
+        """Return True if there are as many splits as the first rung at their level has."""
         return len(keys) >= self._n_splits(self.bench.levels[keys[0][0]], FIRST_ANSWERS) if keys else False
 
 

@@ -1,4 +1,4 @@
-"""Which setting is taken, and what is told of all of them."""
+"""Choice of a setting by `rule`, and `cv_results_`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ RULES = ["best", "one_standard_error"]
 
 
 def choose(race: Race, leader: Trial, rule: str) -> tuple[Trial, int]:
-    """A setting and a number of rounds.
+    """Chosen setting and number of rounds.
 
-    "one_standard_error": the smallest models, by the nodes of their trees, among those of the settings that were left
-    in the end whose mean score is within a standard error of the best one.
+    "one_standard_error": the smallest model, by the nodes of its trees, whose mean score is within a standard error of
+    the best one. Only settings that were tried on all splits of the leader are candidates.
     """
     n_folds = race.bench.levels[-1].n_folds
     keys = leader.keys_of_last_rows
@@ -44,7 +44,7 @@ def choose(race: Race, leader: Trial, rule: str) -> tuple[Trial, int]:
 
 
 def cv_results(race: Race, base: Any, chosen: Trial, n_rounds: int) -> tuple[dict[str, Any], list[FloatArray], int]:
-    """What `cv_results_` holds, the curves of all settings, and the place of the chosen one."""
+    """Contents of `cv_results_`, curves (see `_curve`) of all settings, and the index of the chosen one."""
     trials = [trial for trial in race.trials if trial.curves or trial.failure is not None or trial is chosen]
     levels = race.bench.levels
     level = max((key[0] for trial in trials for key in trial.curves), default=0)
@@ -76,9 +76,9 @@ def cv_results(race: Race, base: Any, chosen: Trial, n_rounds: int) -> tuple[dic
 
 
 def differing(results: Mapping[str, Any]) -> list[list[str]]:
-    """For each parameter in which the settings of a `cv_results_` are not all alike, what each has: "name=value".
+    """Lists of "name=value" for each setting, one list per parameter that differs between settings of a `cv_results_`.
 
-    It is empty where a setting does not name the parameter.
+    The text is empty for a setting without the parameter.
     """
     found = []
     for column in results:
@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
 
 
 def parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
-    """What `cv_results_` says of each parameter; masked where a setting does not name it."""
+    """Masked arrays "param_<name>" of `cv_results_`; masked for settings without the parameter."""
     found = {}
     for name in sorted({name for setting in settings for name in setting}):
         column = np.empty(len(settings), dtype=object)
@@ -106,7 +106,7 @@ def parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
 
 
 def settings_of(results: Mapping[str, Any]) -> list[Setting]:
-    """The settings that the columns of `cv_results_` were made of."""
+    """Settings from the columns "param_<name>" of `cv_results_`."""
     columns = {name.removeprefix("param_"): column for name, column in results.items() if name.startswith("param_")}
     return [
         {name: column[i] for name, column in columns.items() if column[i] is not np.ma.masked}
@@ -139,7 +139,7 @@ def _n_learned(trial: Trial, levels: Sequence[Splits]) -> int:
 
 
 def _curve(trial: Trial, n_folds: int) -> FloatArray:
-    """Numbers of rounds, mean scores and their standard errors."""
+    """Numbers of rounds, mean scores and their standard errors, shape (n, 3)."""
     keys = trial.keys_of_last_rows
     if not keys:
         return np.zeros((0, 3))
@@ -149,7 +149,7 @@ def _curve(trial: Trial, n_folds: int) -> FloatArray:
 
 
 def _ranks(trials: Sequence[Trial], means: FloatArray) -> npt.NDArray[np.int32]:
-    """By how far they came first (rows, then splits), then by their scores: means over other splits do not compare."""
+    """Ranks from 1 by level, number of splits, and mean score: means over different splits are not comparable."""
     order = sorted(
         range(len(trials)),
         key=lambda i: (
@@ -164,12 +164,12 @@ def _ranks(trials: Sequence[Trial], means: FloatArray) -> npt.NDArray[np.int32]:
 
 
 def number_columns(results: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
-    """The columns of `cv_results_` that hold numbers."""
+    """Numeric columns of `cv_results_`."""
     return {name: np.asarray(column) for name, column in results.items() if not name.startswith("param")}
 
 
 def facts_of(search: Any) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """What a model file keeps besides the best estimator."""
+    """Plain values and arrays of a search that a model file stores besides the best estimator."""
     facts = {
         "best_index": search.best_index_,
         "refit_time": search.refit_time_,
@@ -183,7 +183,7 @@ def facts_of(search: Any) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 
 
 def take_facts(search: Any, best: Any, facts: Mapping[str, Any], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Takes what `_facts` gave, from a file that nobody vouches for."""
+    """Set the attributes of a search from the results of `facts_of`, after checks: the file is not trusted."""
     settings, params, index = facts["settings"], facts["params"], facts["best_index"]
     for listed in (settings, params):
         if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):

@@ -1,4 +1,4 @@
-"""The search for the setting of a boosting estimator: what the four classes share."""
+"""Base class of the four estimators that choose their setting by cross-validation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from radboost.tuning.results import RULES, choose, cv_results, facts_of, take_fa
 from radboost.tuning.spaces import Setting, Space, fixed_by_user, in_grid, names_of
 from radboost.tuning.splits import DEFAULT_FOLDS, Splits, SplitsByContent, given_splits, number_of_folds
 
-# With more different rows than this the first rungs see a part of them; each further one so many times as many.
+# Number of distinct rows that the first rung uses, and the factor for each further one.
 ROWS_OF_FIRST_RUNG, MORE_ROWS = 8_000, 4
 
 PARAMETERS = """
@@ -170,7 +170,7 @@ class Search(Answering, Estimator):
         return self._search(X, y, sample_weight, groups)
 
     def _read_parameters(self) -> Any:
-        """Everything that can be checked before the data are seen."""
+        """Check parameters before data are read; returns those of the estimator."""
         check_choice("rule", self.rule, RULES)
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
@@ -184,7 +184,7 @@ class Search(Answering, Estimator):
         return base._read_parameters()
 
     def _base(self) -> Any:
-        """The estimator with what all settings share."""
+        """Estimator with the parameters that are common to all settings."""
         given = self._tuned() if self.estimator is None else self.estimator
         if not isinstance(given, self._tuned):
             raise TypeError(f"estimator must be a {self._tuned.__name__} or None; got {given!r}.")
@@ -253,7 +253,7 @@ class Search(Answering, Estimator):
         if groups is not None or not whole:
             y = np.zeros(training.n_given)
             if training.classes is not None:
-                # Rows of weight zero are in no part: which class they are counted to does not matter.
+                # Rows of weight zero are in no part, so that their class does not matter.
                 ids = np.zeros(training.n_given, dtype=np.int64)
                 ids[np.arange(training.n_given) if training.kept is None else training.kept] = training.class_ids
                 y = training.classes[ids]
@@ -303,7 +303,7 @@ class Search(Answering, Estimator):
     def _finish(self, race: Race, leader: Trial, default: Any, seconds: float, prepared: PreparedRows) -> None:
         trial, n_rounds = choose(race, leader, self.rule)
         base, tried = race.bench.base, bool(trial.curves)
-        if not tried:  # whatever was to be tried first
+        if not tried:  # no setting was compared: take the default one
             trial = replace(_trial(self._space.used(default), leader.n_folds), is_default=True)
             race.trials, n_rounds = [trial], trial.rounds[-1]
         results, curves, index = cv_results(race, base, trial, n_rounds)
@@ -332,15 +332,15 @@ class Search(Answering, Estimator):
         fitted.cv_results_, fitted.validation_curves_ = results, curves
         fitted.n_splits_ = int(results["n_splits"][index])
         fitted.refit_time_ = seconds
-        # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
+        # One assignment: a prediction in another thread uses either the old model or the new one.
         self.__dict__ = fitted.__dict__
 
     def _facts(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """What a model file keeps besides the best estimator."""
+        """Plain values and arrays that a model file stores besides the best estimator."""
         return facts_of(self)
 
     def _take_facts(self, best: Any, facts: Mapping[str, Any], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Takes what `_facts` gave, from a file that nobody vouches for."""
+        """Set the attributes from the results of `_facts`, after checks: the file is not trusted."""
         if type(best) is not self._tuned:
             raise ValueError(f"its best estimator is a {type(best).__name__}, not a {self._tuned.__name__}")
         take_facts(self, best, facts, columns)
@@ -361,11 +361,11 @@ def _trial(setting: Mapping[str, Any], n_folds: int) -> Trial:
 
 
 def _with_rows(X: Any) -> Any:
-    """X in a form of which scikit-learn takes rows by their places."""
+    """Convert X to a form whose rows scikit-learn can index."""
     known = known_form(X)
     return known.tocsr() if sparse.issparse(known) else known
 
 
 def described(name: str, what: str, scoring: str) -> str:
-    """The docstring of a class."""
+    """Docstring of a search: the summary `what`, and parameters for the estimator `name`."""
     return what + PARAMETERS.format(name=name, scoring=scoring)

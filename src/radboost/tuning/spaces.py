@@ -1,4 +1,4 @@
-"""Settings that a search tries: those that pay on most data, and those beside the best so far."""
+"""Settings that a search tries: ones that are good on most data, and neighbors of the best one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from radboost.losses import get_loss
 from radboost.objectives import OBJECTIVES
 from radboost.trees import TreeOptions
 
-# Parameters by their names, with the options of trees among them.
+# Values of parameters and tree options of an estimator, by name.
 Setting = dict[str, Any]
 
-# What rows are prepared with, or what is the search's own: the same for all settings.
+# Parameters that cannot differ between settings, with the reason, for messages.
 FIXED = {
     "n_jobs": "it is a parameter of the search",
     "random_state": "it is a parameter of the search",
@@ -34,13 +34,13 @@ FIXED = {
     "cost": "it says what is to be minimised: give it to the estimator",
     "decision": "it says what is to be minimised: give it to the estimator",
 }
-# Smaller steps: a third of the rate and three times the rounds, up to so many, while the rate is above this.
+# Smaller steps: the factor on rounds and divisor of the rate, the largest number of rounds, and the rate to stop at.
 SLOWER, MOST_ROUNDS, SLOW = 3, 4000, 0.04
 DEEPEST, SHALLOWEST, MOST_LEAVES = 14, 2, 1024
 
 
 def used_by_deepboost(model: Any) -> Setting:
-    """What a fit took where its parameters say "auto"."""
+    """Setting of a fitted model, with the resolved values of "auto"."""
     return dict(model.chosen_)
 
 
@@ -98,7 +98,7 @@ def around_deepboost(used: Setting, base: Any, n_classes: int) -> list[Setting]:
 
 
 def _leaves_may_hold_numbers(base: Any) -> bool:
-    """As where a look at the data would try them."""
+    """Return True if auto-tuning of this estimator could choose numbers in leaves."""
     families = get_families(base.family)
     return (
         len(families) == 1
@@ -110,7 +110,7 @@ def _leaves_may_hold_numbers(base: Any) -> bool:
 
 
 def beside_deepboost(setting: Setting, base: Any) -> Iterator[Setting]:
-    """One step away in one direction."""
+    """Neighbors of a setting, which differ in one parameter."""
     votes = setting["leaves"] == "votes"
     penalty, depth, share = setting["complexity_penalty"], setting["max_depth"], setting.get("subsample", 1.0)
     yield {**setting, "complexity_penalty": penalty * 3 or 0.001}
@@ -166,7 +166,7 @@ def beside_rgb(setting: Setting, base: Any) -> Iterator[Setting]:
 
 
 def around_softmax(used: Setting, base: Any, n_classes: int) -> list[Setting]:
-    """Trees of other sizes, and longer and shorter ways."""
+    """Trees of other sizes, and larger learning rates."""
     leaves, rate = base.max_leaves, used["learning_rate"]
     changes: list[Setting] = [
         {"learning_rate": 2 * rate},
@@ -194,7 +194,7 @@ def beside_softmax(setting: Setting, base: Any) -> Iterator[Setting]:
 
 
 def smaller_steps(setting: Setting) -> Setting | None:
-    """Smaller steps, and more of them; None where they are small or there would be too many."""
+    """Setting with smaller and more steps; None if they are already small, or would be too many."""
     n_rounds = SLOWER * setting["n_rounds"]
     if n_rounds > MOST_ROUNDS or setting["learning_rate"] <= SLOW:
         return None
@@ -202,7 +202,7 @@ def smaller_steps(setting: Setting) -> Setting | None:
 
 
 def in_grid(param_grid: Any, base: Any, allowed: Sequence[str]) -> list[Setting]:
-    """Every combination of the values of a dict of lists, or of each of several such dicts."""
+    """Settings of a grid: the combinations of the values of a dict of lists, or of each of several such dicts."""
     grids = [param_grid] if isinstance(param_grid, Mapping) else param_grid
     if not isinstance(grids, list | tuple) or not all(isinstance(grid, Mapping) for grid in grids):
         raise TypeError(
@@ -227,13 +227,13 @@ def in_grid(param_grid: Any, base: Any, allowed: Sequence[str]) -> list[Setting]
 
 
 def names_of(estimator: type[Any]) -> list[str]:
-    """What a setting may name: parameters of the estimator, and the options of trees that it reads."""
+    """Names allowed in a setting: parameters of the estimator, and the tree options that it reads."""
     parameters = [name for name in signature(estimator).parameters if name != "self"]
     return [*parameters, *(name for name in estimator._tree_options_read if name not in parameters)]
 
 
 def given_options(base: Any) -> Setting:
-    """The options of trees that a user has fixed."""
+    """Tree options that differ from their defaults."""
     options = base.tree_options
     if not isinstance(options, TreeOptions):
         return {}
@@ -246,7 +246,7 @@ def _differ(one: TreeOptions, other: TreeOptions, name: str) -> bool:
 
 
 def fixed_by_user(base: Any, names: Sequence[str]) -> Setting:
-    """Parameters that differ from their defaults: a default search leaves them alone."""
+    """Parameters and tree options that differ from their defaults: a search without a grid leaves them alone."""
     plain = type(base)()
     parameters = base.get_params(deep=False)
     found = {
@@ -263,9 +263,9 @@ def _same(one: Any, other: Any) -> bool:
 
 @dataclass(frozen=True)
 class Space:
-    """What a default fit took, the settings around that (of so many classes), and those beside one of them.
+    """Search space: the setting of a default fit, settings around it, and neighbors of one of them.
 
-    `slower` is one with smaller steps, where those pay nearly always and only cost time: it is tried on the best one.
+    The last argument of `around` is the number of classes. `slower` returns a setting with smaller steps, or None.
     """
 
     used: Callable[[Any], Setting]

@@ -1,4 +1,4 @@
-"""Parts of prepared rows to learn from, and parts to judge by."""
+"""Splits of prepared rows into training and held-back parts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from radboost.rows.read import dense_rows
 Places = npt.NDArray[np.int64]
 
 DEFAULT_FOLDS = 5
-# Held-back rows are those of another hash in every repeat of the folds.
+# Added to the seed for each repeat of the folds.
 NEXT_REPEAT = 0x9E3779B9
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to learn from, and those held back meanwhile: their places among the prepared rows, and their costs.
+    """Training rows, held-back rows, and the latter's indices among the prepared rows and costs.
 
-    Of a row that stands for many copies a part may be held back: `shares` says how much of each.
+    Copies of a row may be divided: `shares` has the fraction of each row that is held back.
     """
 
     learned: PreparedRows
@@ -38,27 +38,27 @@ class Split:
 
 
 class Splits(Protocol):
-    """A sequence of splits. `n_folds` of them are a repeat: each row is held back once."""
+    """Sequence of splits; in a repeat, of `n_folds` splits, each row is held back once."""
 
     @property
     def n_folds(self) -> int: ...
     @property
     def n_splits(self) -> int:
-        """So many can be asked for."""
+        """Number of splits that `split` can return."""
 
     @property
     def n_learned(self) -> float:
-        """Different rows to learn from, of a split."""
+        """Mean number of distinct training rows of a split."""
 
     def split(self, index: int) -> Split: ...
 
 
 @dataclass(frozen=True)
 class SplitsByContent:
-    """Folds that depend neither on the order of the rows nor on copies in place of weights; any number of repeats.
+    """Folds that depend neither on the order of the rows nor on copies instead of weights; any number of repeats.
 
-    Rows of each class apart are dealt out by a keyed hash of their content, copies of a row one by one. `n_rows`
-    different ones are used at most.
+    Rows of each class are assigned by a keyed hash of their content, copies of a row one by one. At most `n_rows`
+    distinct rows are used.
     """
 
     rows: PreparedRows
@@ -86,7 +86,7 @@ class SplitsByContent:
 
 @dataclass(frozen=True)
 class GivenSplits:
-    """Splits of the user's: places among the prepared rows."""
+    """Splits of the user: pairs of indices among the prepared rows, for training and for tests."""
 
     rows: PreparedRows
     parts: Sequence[tuple[Places, Places]]
@@ -128,7 +128,7 @@ def _shares(rows: PreparedRows, held_back: Watched, places: npt.NDArray[Any]) ->
 
 
 def number_of_folds(rows: PreparedRows, n_folds: int) -> int:
-    """As many as were asked for, or as the largest class has rows."""
+    """Number of folds: `n_folds`, or the number of rows of the largest class if that is smaller."""
     counts = np.bincount(rows.class_ids, rows.copies())
     counts = counts[counts > 0]
     most, fewest = int(counts.max()), int(counts.min())
@@ -148,9 +148,9 @@ def number_of_folds(rows: PreparedRows, n_folds: int) -> int:
 
 
 def given_splits(rows: PreparedRows, cv: Any, y: Any, groups: Any, kept: Places | None, n_given: int) -> GivenSplits:
-    """A splitter of scikit-learn's form or a list of splits, over all rows that were given.
+    """Splits by a splitter of scikit-learn or a list of pairs, over all `n_given` rows.
 
-    `kept` are the rows with a positive weight.
+    `kept` are the indices of the rows with a positive weight; None: all.
     """
     from sklearn.model_selection import check_cv  # loads much that other fits do without
 
@@ -176,7 +176,7 @@ def given_splits(rows: PreparedRows, cv: Any, y: Any, groups: Any, kept: Places 
 
 
 def _checked_part(part: Any, n_given: int, index: int) -> Places:
-    """The rows that a split of the user's names, by their places."""
+    """Row indices of one part of a user's split, from indices or a mask."""
     places = np.asarray(part)
     if not places.size:
         return np.zeros(0, dtype=np.int64)

@@ -18,17 +18,17 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = (".py", ".cpp", ".hpp", ".css", ".js", ".html")
 
 CEILINGS = {
-    "lines of src": 64_450,
-    "lines of native": 20_100,
+    "lines of src": 54_001,
+    "lines of native": 20_031,
     "lines of papers": 4_000,
-    "lines of benchmarks and their tests": 10_201,
-    "lines of all other tests": 57_100,
-    "words of docs": 130_000,
-    "words of docs/decisions": 22_200,
-    "docstrings that begin with What, Who, Those, That, Of, With, The same": 395,
-    "class names with two meanings": 35,
-    "mix-ins": 9,
-    "isinstance in src": 643,
+    "lines of benchmarks and their tests": 5_168,
+    "lines of all other tests": 48_710,
+    "words of docs": 64_499,
+    "words of docs/decisions": 7_838,
+    "docstrings that begin with What, Who, Those, That, Of, With, The same": 19,
+    "class names with two meanings": 0,
+    "mix-ins": 3,
+    "isinstance in src": 572,
 }
 #: public parameters of each estimator's constructor
 PARAMETERS = {

@@ -167,7 +167,7 @@ def test_what_a_search_found_is_told(
     assert " seconds; chosen in place of the default one: " in line
     assert f"complexity_penalty={penalty}" in line
     page = Path("t.html").read_text(encoding="utf-8")
-    assert "of 3 settings, by cross-validation" in page
+    assert "chose from 3 settings" in page
     assert "answer by DeepBoostClassifier<" in page
 
 

@@ -9,7 +9,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from radboost.report.blocks import LineChart, Mark, Series
@@ -19,6 +19,8 @@ STYLE = resources.files("radboost.report").joinpath("page.css").read_text(encodi
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 9))
+@example(-536870912.1090183, 1e-06, 7)
+@example(450359963.1090183, 1e-06, 4)
 def test_ticks_are_few_round_numbers_within_the_range(low: float, length: float, count: int) -> None:
     high = low + length
     ticks = nice_ticks(low, high, count)

@@ -77,7 +77,8 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
     raw = (high - low) / max(count, 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = min((multiple * power for multiple in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / raw)))
-    if not math.isfinite(step) or step <= 0 or low + step == low:
+    # Multiples of a step that is hardly above the spacing of floats would be equal, or outside of the range.
+    if not math.isfinite(step) or step <= 1e-12 * max(abs(low), abs(high)):
         return [low, high]
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)

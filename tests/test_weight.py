@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = (".py", ".cpp", ".hpp", ".css", ".js", ".html")
 
 CEILINGS = {
-    "lines of src": 54_002,
+    "lines of src": 54_003,
     "lines of native": 20_031,
     "lines of papers": 4_000,
     "lines of benchmarks and their tests": 5_168,
-    "lines of all other tests": 48_712,
+    "lines of all other tests": 48_713,
     "words of docs": 64_499,
     "words of docs/decisions": 7_838,
     "docstrings that begin with What, Who, Those, That, Of, With, The same": 19,

@@ -193,8 +193,10 @@ def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes m
     fills = [dtype.fill_value for dtype in X.dtypes if hasattr(dtype, "fill_value")] if hasattr(X, "sparse") else []
     if any(fill != 0 for fill in fills):  # scikit-learn reads sparse columns only if their fill value is 0
         X = X.sparse.to_dense()
-    names = column_names(X) or []
-    if len(set(names)) < len(names):
+    names = column_names(X)
+    if names == []:
+        raise ValueError(f"{name} has no columns; give at least one.")
+    if names is not None and len(set(names)) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
         raise ValueError(f"{name} has more than one column named {twice!r}; give every column a name of its own.")
     return X

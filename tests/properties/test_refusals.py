@@ -42,6 +42,7 @@ ROWS: dict[str, tuple[Any, str]] = {
         "(?i)convert|numeric|date|encode|dtype",
     ),
     "two columns of one name": (lambda X: pd.DataFrame(X[:, :2], columns=["a", "a"]), "more than one column named 'a'"),
+    "a frame without columns": (lambda X: pd.DataFrame(index=range(len(X))), "has no columns; give at least one"),
     "an integer beyond all floats": (lambda X: [[10**400, *row] for row in X.tolist()], "(?i)too large"),
 }
 

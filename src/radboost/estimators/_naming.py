@@ -86,7 +86,6 @@ def with_constructor(estimator: Class) -> Class:
         everything |= base.__dict__.get("_own_parameters", {})
     parameters = sorted(filter(None, everything.values()), key=lambda one: one.kind)  # by position, then by name
     signature = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters])
-
     by_position = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
 
     def construct(self: Any, /, *arguments: Any, **named: Any) -> None:

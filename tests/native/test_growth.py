@@ -178,6 +178,21 @@ def test_random_thresholds_are_drawn_by_node_and_column(
 ) -> None:
     """The very draws of the naive twin, which knows nothing but (seed, round, node, column)."""
     _, y, D, w, data = problem(seed, m=40, tied=False)
+    check_random_thresholds(data, y, D, w, criterion, seed, round_number, max_features, minimum)
+
+
+def test_columns_are_drawn_until_one_differs() -> None:
+    """One column at first, then one, two and four more, until one of them has two values in the node."""
+    for seed in range(20):
+        X, y = tiny(seed, m=40, d=8, levels=6)
+        X[:, np.random.default_rng(seed).permutation(8)[:5]] = 0.0
+        X, y = by_class(X, y)
+        check_random_thresholds(bin_natively(X), y, np.ones(40), None, "gini", seed, 0, 1, 0.0)
+
+
+def check_random_thresholds(
+    data: Any, y: Any, D: Any, w: Any, criterion: str, seed: int, round_number: int, max_features: int, minimum: float
+) -> None:
     state = state_with_weights(y, D, w)
     sample = growth_sample(data, state, w)
     _, sizes, _, trees = grow_natively(

@@ -20,7 +20,8 @@ constexpr int kLimbBits = 32;
 
 }  // namespace
 
-// In limbs of 32 bits, which can be added for up to 2^31 workers; the highest keeps the sign.
+// Each value is sent as three limbs: two unsigned ones of 32 bits, whose sums fit 64 bits for up to 2^31 workers, and the
+// signed rest.
 void Collective::sum(int128* values, std::size_t count) const {
     if (alone() || count == 0) return;
     constexpr std::int64_t kMask = (std::int64_t{1} << kLimbBits) - 1;
@@ -46,7 +47,7 @@ double Collective::maximum(double value) const {
     return value;
 }
 
-// By a word that no other worker has.
+// Gathers a random token of each worker and looks up its own.
 std::size_t Collective::worker() const {
     if (alone()) return 0;
     std::random_device device;

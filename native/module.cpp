@@ -1,5 +1,5 @@
-// Defines the Python module radboost._native. The bind_... functions (bindings/) convert arrays, release the GIL and call
-// the other folders; they compute nothing themselves.
+// Defines the Python module radboost._native. The bind_... functions (bindings/) convert arrays, release the GIL and call the
+// other folders; they compute nothing themselves.
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, m) {

@@ -1,5 +1,5 @@
-// Bounds of the cost of the remaining symbols of a string, from every state of a LossSource. Used for pruning and merging during
-// determinization.
+// Bounds of the cost of the remaining symbols of a string, from every state of a LossSource. Used for pruning and merging
+// during determinization.
 #pragma once
 
 #include <cstddef>

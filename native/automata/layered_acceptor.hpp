@@ -1,5 +1,5 @@
-// The automaton A of the scores, acyclic in layers: all strings of one length with n-gram features (Storcheus, PhD thesis, NYU
-// 2021, Figure 6.2(d)), or any subset of strings, such as a beam.
+// The automaton A of the scores, acyclic in layers: all strings of one length with n-gram features (Storcheus, PhD thesis,
+// NYU 2021, Figure 6.2(d)), or any subset of strings, such as a beam.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace radboost {
 
-// Every arc leads to the next layer. Arcs are numbered layer by layer and within a layer by origin; states within their layer.
-// Strings begin in state 0 of layer 0 and may end in every state of the last layer.
+// Every arc leads to the next layer. Arcs are numbered layer by layer and within a layer by origin; states within their
+// layer. Strings begin in state 0 of layer 0 and may end in every state of the last layer.
 struct LayeredAcceptor {
     std::vector<std::int32_t> layer_size;          // number of states of each of the length + 1 layers
     std::vector<std::vector<std::size_t>> leaving;  // [layer][state]: first arc of the state; then the end of the layer's arcs

@@ -18,9 +18,9 @@ struct LossAutomatonOptions {
     double threshold = 0.0;      // if finite, states that only strings with loss > minimum + threshold pass are merged first
 };
 
-// States are numbered layer by layer; `next` is an index within the next layer. The loss of a string is initial + costs of its
-// arcs + a final cost between 0 and final_width of its last state; final_middle is an estimate of the final cost, the mean over
-// the states that were merged.
+// States are numbered layer by layer; `next` is an index within the next layer. The loss of a string is initial + costs of
+// its arcs + a final cost between 0 and final_width of its last state; final_middle is an estimate of the final cost, the
+// mean over the states that were merged.
 struct LossAutomaton {
     std::size_t length = 0, n_classes = 0;
     std::vector<std::int32_t> class_of;    // class of each symbol: symbols of a class have equal arcs

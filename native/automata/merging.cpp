@@ -77,8 +77,9 @@ private:
         return hulls;
     }
 
-    // Fills wide_ for state k: the slack of each entry (its cost with the cheapest completion minus the best), and lowered upper
-    // costs: an entry that cannot matter, because another is cheaper with every completion, gets the cost at which this begins.
+    // Fills wide_ for state k: the slack of each entry (its cost with the cheapest completion minus the best), and lowered
+    // upper costs: an entry that cannot matter, because another is cheaper with every completion, gets the cost at which this
+    // begins.
     void widen(std::size_t k) {
         const double* low = states_.row(k);
         const double* high = low + n_;
@@ -125,8 +126,9 @@ private:
         return best;
     }
 
-    // Groups states with equal costs at all entries of slack <= slack_kept; empty if there are more than `room` groups. With a
-    // negative slack only the pattern of infinite upper costs must agree; if that gives too many groups, there is one group.
+    // Groups states with equal costs at all entries of slack <= slack_kept; empty if there are more than `room` groups. With
+    // a negative slack only the pattern of infinite upper costs must agree; if that gives too many groups, there is one
+    // group.
     std::vector<std::int32_t> grouped_within(const std::vector<std::int32_t>& far, double slack_kept,
                                              std::size_t room) const {
         StatePool keys(2 * n_);

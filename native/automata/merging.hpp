@@ -26,8 +26,8 @@ struct Merged {
 
 // Keeps the states of the strings with the lowest losses, and merges others that agree on their most relevant entries: those
 // whose cost with the cheapest completion is within a slack of the state's best. The slack is the largest that leaves at most
-// n_kept states. A merged state has the minimum of the lower bounds, the maximum of the upper bounds, so that they bound
-// the loss of every string, and the mean of the middle values.
+// n_kept states. A merged state has the minimum of the lower bounds, the maximum of the upper bounds, so that they bound the
+// loss of every string, and the mean of the middle values.
 Merged merge_states(const StatePool& states, const MergeRules& rules);
 
 }  // namespace radboost

@@ -11,8 +11,8 @@
 namespace radboost {
 namespace {
 
-// Forwards calls of the native core to the methods of a Python subclass. They acquire the GIL; every binding that can get here
-// must have released it, otherwise workers in threads of one process would deadlock.
+// Forwards calls of the native core to the methods of a Python subclass. They acquire the GIL; every binding that can get
+// here must have released it, otherwise workers in threads of one process would deadlock.
 class PythonCollective : public Collective {
 public:
     NB_TRAMPOLINE(Collective);

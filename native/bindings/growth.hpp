@@ -73,8 +73,8 @@ inline auto tree_arrays(const BinnedData& data, const std::vector<GrownNode>& no
                           as_array(std::move(category_words)));
 }
 
-// The same for a tree of `size` nodes with real leaf values, shape (size, n_outputs). With several outputs the value of a leaf
-// is an index in an array of vectors, which is returned last.
+// The same for a tree of `size` nodes with real leaf values, shape (size, n_outputs). With several outputs the value of a
+// leaf is an index in an array of vectors, which is returned last.
 inline auto number_arrays(const BinnedData& data, const GrownTree& tree, const std::vector<double>& values,
                           std::size_t n_outputs, std::size_t size, double mass_scale) {
     require(values.size() == size * n_outputs, "every node needs a number for each output");

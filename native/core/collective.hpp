@@ -1,8 +1,8 @@
 // Collective communication (all-reduce, all-gather) between workers that each hold a part of the training rows.
 //
 // Every number that a model depends on is a sum of integers over the rows, a maximum, or a function of these. With several
-// workers all of them run the same program on their own rows. Every worker makes the same calls in the same order, and
-// all get the same results; so no decision may depend on the rows of one worker alone.
+// workers all of them run the same program on their own rows. Every worker makes the same calls in the same order, and all
+// get the same results; so no decision may depend on the rows of one worker alone.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Everything that depends on the compiler, operating system or processor. RADBOOST_PORTABLE selects the fallback for
-// unknown compilers; a test build with it checks that the fallback makes the same models.
+// Everything that depends on the compiler, operating system or processor. RADBOOST_PORTABLE selects the fallback for unknown
+// compilers; a test build with it checks that the fallback makes the same models.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// exp and log that give the same bits on every machine, as they use only IEEE additions, multiplications and divisions;
-// the C library's versions differ in the last bit between CPUs and releases. The loss kernels use them.
+// exp and log that give the same bits on every machine, as they use only IEEE additions, multiplications and divisions; the C
+// library's versions differ in the last bit between CPUs and releases. The loss kernels use them.
 // Must be compiled with -ffp-contract=off; written without branches so that loops over them vectorize.
 #pragma once
 

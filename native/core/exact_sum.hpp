@@ -1,5 +1,5 @@
-// Sums of doubles that do not depend on the order of the terms: each term is rounded to a fixed-point integer, with one
-// scale given by the largest term, and integers are added exactly (in 128 bits).
+// Sums of doubles that do not depend on the order of the terms: each term is rounded to a fixed-point integer, with one scale
+// given by the largest term, and integers are added exactly (in 128 bits).
 #pragma once
 
 #include <cmath>
@@ -20,8 +20,8 @@ RADBOOST_INLINE std::int64_t nearest_integer(double x) {
     return bits - base;
 }
 
-// Scale for terms of magnitude up to `largest`: the power of two that takes `largest` to [2^60, 2^61). If `largest` is
-// below about 2^-900, the scale stays finite at 2^961.
+// Scale for terms of magnitude up to `largest`: the power of two that takes `largest` to [2^60, 2^61). If `largest` is below
+// about 2^-900, the scale stays finite at 2^961.
 class FixedScale {
 public:
     explicit FixedScale(double largest) {

@@ -34,8 +34,8 @@ inline void pause_briefly() {
 #endif
 }
 
-// Polls before a waiting thread goes to sleep: about 20 microseconds, the length of the gaps between the short kernels of
-// one round.
+// Polls before a waiting thread goes to sleep: about 20 microseconds, the length of the gaps between the short kernels of one
+// round.
 constexpr int kSpins = 400;
 
 class Pool {
@@ -127,8 +127,8 @@ private:
     std::exception_ptr error_;
 };
 
-// Never destroyed, because detached threads wait on it until the process ends. A forked child has its memory but none of
-// its threads, so the child leaves this pool untouched and starts a new one.
+// Never destroyed, because detached threads wait on it until the process ends. A forked child has its memory but none of its
+// threads, so the child leaves this pool untouched and starts a new one.
 std::atomic<Pool*> shared_pool{nullptr};
 std::atomic_flag pool_in_use = ATOMIC_FLAG_INIT;
 thread_local bool inside_task = false;

@@ -76,8 +76,8 @@ private:
         return heavy;
     }
 
-    // True if run.n_bins bins suffice when the n heaviest values have one each and no other bin weighs more than the
-    // lightest of these. Monotone: true for n implies true for smaller n.
+    // True if run.n_bins bins suffice when the n heaviest values have one each and no other bin weighs more than the lightest
+    // of these. Monotone: true for n implies true for smaller n.
     bool fits(const Run& run, const std::vector<std::size_t>& heavy, std::size_t n) const {
         const double most = weight(heavy[n - 1], heavy[n - 1] + 1);
         std::vector<std::size_t> apart(heavy.begin(), heavy.begin() + static_cast<std::ptrdiff_t>(n));

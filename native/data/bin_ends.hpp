@@ -8,8 +8,8 @@
 namespace radboost {
 
 // Weight w of a bin when each value heavier than w gets a bin of its own and the other values fill the remaining bins
-// equally: w = (total - weight of heavy values) / (n_bins - number of heavy values). weight_of(i), i < size, is the weight
-// of value i; size > n_bins. Iterates from total / n_bins, as each new w is smaller and may make more values heavy.
+// equally: w = (total - weight of heavy values) / (n_bins - number of heavy values). weight_of(i), i < size, is the weight of
+// value i; size > n_bins. Iterates from total / n_bins, as each new w is smaller and may make more values heavy.
 template <class WeightOf>
 double weight_of_a_bin(std::size_t size, WeightOf&& weight_of, std::size_t n_bins) {
     double total = 0;

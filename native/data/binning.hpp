@@ -23,8 +23,8 @@ inline T rounded_down(double t) {
 }
 
 // Binned training rows. Column c has the ordinary codes 0 ... n_bins(c) - 1, n_bins(c) <= 255, and, if training data had
-// missing values there, the code n_bins(c) for them. Code b of a numeric column means threshold(c, b - 1) < x <=
-// threshold(c, b); codes of a categorical column are the categories, and it has no thresholds.
+// missing values there, the code n_bins(c) for them. Code b of a numeric column means threshold(c, b - 1) < x <= threshold(c,
+// b); codes of a categorical column are the categories, and it has no thresholds.
 class BinnedData {
 public:
     std::size_t n_rows = 0, n_columns = 0;
@@ -72,8 +72,8 @@ private:
 // values come from about 131,072 sampled rows, unless these have fewer distinct values of a column than bins are allowed.
 // `weights`: shape (n_rows,), or null (every row counts once). integer_weights: all of them are integers.
 // `order`: row i of the result is row order[i] of X; null: row i. It sorts rows by class.
-// `categories`: per column the number k of categories, with values 0 ... k - 1, or -1 if numeric; null: all are numeric.
-// With several workers X has the rows of this one, the bins are those of all rows, and all workers must call.
+// `categories`: per column the number k of categories, with values 0 ... k - 1, or -1 if numeric; null: all are numeric. With
+// several workers X has the rows of this one, the bins are those of all rows, and all workers must call.
 template <class T>
 BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,

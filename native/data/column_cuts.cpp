@@ -51,8 +51,8 @@ std::size_t columns_in_a_pass(double sample_size) {
     return kGroupColumns * static_cast<std::size_t>(std::clamp(affordable / kGroupColumns, 1.0, 65536.0));
 }
 
-// Computes the cuts of all columns, a group of columns per pass: collects distinct values and samples (look), exchanges
-// them between workers (share), then computes thresholds (cut_...).
+// Computes the cuts of all columns, a group of columns per pass: collects distinct values and samples (look), exchanges them
+// between workers (share), then computes thresholds (cut_...).
 template <class T>
 class CutFinder {
 public:

@@ -10,8 +10,8 @@ namespace radboost {
 constexpr std::int32_t kCutCells = 1024;
 
 // The cuts (thresholds) of a column, with an index that divides their range into 1,024 cells of equal width and has the
-// number of cuts below each cell. In most data a cell holds one or two cuts, so that a search takes two or three steps instead
-// of eight: a quarter of the time of binning images (15,170 x 400).
+// number of cuts below each cell. In most data a cell holds one or two cuts, so that a search takes two or three steps
+// instead of eight: a quarter of the time of binning images (15,170 x 400).
 template <class T>
 class CutIndex {
 public:

@@ -69,8 +69,8 @@ void radix_sort(std::vector<Item>& items) {
     }
 }
 
-// Thresholds, at most max_bins - 1, of a sample of `size` items in ascending order. value(i) is the value of item i,
-// add(i, sum) adds its weight to `sum`, between(a, b) returns a threshold t with a <= t < b.
+// Thresholds, at most max_bins - 1, of a sample of `size` items in ascending order. value(i) is the value of item i, add(i,
+// sum) adds its weight to `sum`, between(a, b) returns a threshold t with a <= t < b.
 template <class Value, class Add, class Between = double (*)(double, double)>
 std::vector<double> bin_thresholds(std::size_t size, Value&& value, Add&& add, int max_bins,
                                    Between&& between = midpoint) {
@@ -101,8 +101,8 @@ std::vector<T> sorted_values(const T* values, std::size_t size) {
     return sample;
 }
 
-// values[i] (of sampled row i) with its weight, without NaN, sorted by value and then by weight, so that floating-point
-// sums of weights do not depend on the order of the rows. `weights` has all rows of the block.
+// values[i] (of sampled row i) with its weight, without NaN, sorted by value and then by weight, so that floating-point sums
+// of weights do not depend on the order of the rows. `weights` has all rows of the block.
 template <class T>
 std::vector<Weighted<T>> sorted_with_weights(const T* values, const SampleRows& rows, const double* weights) {
     std::vector<Weighted<T>> sample;

@@ -12,8 +12,8 @@
 
 namespace radboost {
 
-// The tree after its first splits, as a member h of the family H(n, lambda, q) of trees with at most n splits and leaf values of
-// q-norm at most lambda (Storcheus, PhD thesis, NYU 2021, section 3.3). Values are those of h / lambda, in the unit ball.
+// The tree after its first splits, as a member h of the family H(n, lambda, q) of trees with at most n splits and leaf values
+// of q-norm at most lambda (Storcheus, PhD thesis, NYU 2021, section 3.3). Values are those of h / lambda, in the unit ball.
 struct CutTree {
     std::size_t n_splits = 0;
     std::vector<double> values;    // shape (2 n_splits + 1, n_outputs): leaf values; 0 at inner nodes
@@ -24,8 +24,8 @@ struct CutTree {
 
 class RegressionTrees {
 public:
-    // Keeps references to `data` and `weighting`. directions: monotone constraints, -1 (decreasing), 0 or +1 per column; empty:
-    // none.
+    // Keeps references to `data` and `weighting`. directions: monotone constraints, -1 (decreasing), 0 or +1 per column;
+    // empty: none.
     RegressionTrees(const BinnedData& data, const GradientWeighting& weighting, const GrowthOptions& options,
                     std::vector<std::int8_t> directions);
 

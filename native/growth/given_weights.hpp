@@ -14,8 +14,8 @@
 
 namespace radboost {
 
-// Grows trees on subsets of the rows of one data set. The rows of a problem are copied first, so that a tree's cost depends on
-// its own rows only. Several threads may call `grow` at once; each borrows a workspace.
+// Grows trees on subsets of the rows of one data set. The rows of a problem are copied first, so that a tree's cost depends
+// on its own rows only. Several threads may call `grow` at once; each borrows a workspace.
 class WeightedTrees {
 public:
     // Keeps references to `data` and to the collective, whose workers have the other rows of the problems.
@@ -26,8 +26,9 @@ public:
     const BinnedData& data() const { return data_; }
     std::size_t n_classes() const { return n_classes_; }
     const Collective& collective() const { return collective_; }
-    // Grows one tree; `round` is part of the key of random draws. Throws if all weights are 0. With several workers all must call
-    // it for the same problems in the same order, and not from tasks of the thread pool; a worker may have no rows of a problem.
+    // Grows one tree; `round` is part of the key of random draws. Throws if all weights are 0. With several workers all must
+    // call it for the same problems in the same order, and not from tasks of the thread pool; a worker may have no rows of a
+    // problem.
     AnsweringTree grow(const GivenRows& problem, std::uint64_t round, InterruptCheck check);
 
 private:

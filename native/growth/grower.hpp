@@ -1,5 +1,5 @@
-// Grower: grows one tree per call on the present weights or gradients. Chooses between LayerGrower and NodeGrower, numbers the
-// nodes, and sums the leaves over all rows.
+// Grower: grows one tree per call on the present weights or gradients. Chooses between LayerGrower and NodeGrower, numbers
+// the nodes, and sums the leaves over all rows.
 #pragma once
 
 #include <cstddef>

@@ -26,19 +26,20 @@ struct GrownTree {
     std::vector<GrownNode> nodes;
     std::vector<CategorySet> category_sets;
     std::vector<int> depths;
-    // Sums over all rows of each node, shape (n_nodes, n_channels): gains by class (AnswerWeighting::leaf_sums), in a rated tree
-    // followed by the largest possible gain (leaf_totals); in a regression tree gradients by output, then the weight.
+    // Sums over all rows of each node, shape (n_nodes, n_channels): gains by class (AnswerWeighting::leaf_sums), in a rated
+    // tree followed by the largest possible gain (leaf_totals); in a regression tree gradients by output, then the weight.
     std::size_t n_channels = 1;
     std::vector<std::int64_t> sums;
     // Leaves predict real values ("ratings") instead of classes.
     bool rated = false;
-    // With monotone constraints (two classes): prediction of each node as a leaf, in units of 1 / kValueGrid if rated, otherwise
-    // -1 or +1; without, empty.
+    // With monotone constraints (two classes): prediction of each node as a leaf, in units of 1 / kValueGrid if rated,
+    // otherwise -1 or +1; without, empty.
     std::vector<std::int32_t> kept;
     // Label of the leaf of each row, and the node of each label. Labels are numbered by growth, see TreeNode.
     LargeArray<std::int32_t> leaf_of_row;
     std::vector<std::int32_t> node_of_label;
-    // Numbers of splits after which the tree is a candidate hypothesis, ascending, and the edges of the candidates, in [0, 1].
+    // Numbers of splits after which the tree is a candidate hypothesis, ascending, and the edges of the candidates, in [0,
+    // 1].
     std::vector<std::int32_t> candidate_splits;
     std::vector<double> candidate_edges;
 
@@ -49,8 +50,8 @@ struct GrownTree {
     void list_candidates(bool every_size, double edge_unit);
     // Class that each of the first 2 n_splits + 1 nodes predicts as a leaf; kAbstains if the gain of every class is negative.
     std::vector<std::int32_t> answers(std::size_t n_splits) const;
-    // For rated trees: values of the first 2 n_splits + 1 nodes as leaves, shape (2 n_splits + 1, n_answers()), in units of
-    // 1 / kValueGrid: gain of each class divided by the largest possible gain of the node.
+    // For rated trees: values of the first 2 n_splits + 1 nodes as leaves, shape (2 n_splits + 1, n_answers()), in units of 1
+    // / kValueGrid: gain of each class divided by the largest possible gain of the node.
     std::vector<std::int32_t> ratings(std::size_t n_splits) const;
     std::size_t n_answers() const { return n_channels - rated; }
     // Column of each split, shape (n_splits,).

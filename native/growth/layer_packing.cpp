@@ -13,8 +13,8 @@ constexpr std::size_t kThinness = 6;
 
 }  // namespace
 
-// True if masks are sparse and enough passes are to come: packing reads all columns, while a pass reads only drawn columns, and
-// each further layer would read twice as many words as the last.
+// True if masks are sparse and enough passes are to come: packing reads all columns, while a pass reads only drawn columns,
+// and each further layer would read twice as many words as the last.
 bool LayerGrower::worth_packing() const {
     if (layer_.empty()) return false;
     const std::size_t d = data_.n_columns;
@@ -79,8 +79,8 @@ void LayerGrower::pack_layer() {
     }
 }
 
-// Packs one column of a node's new block, which begins at `offset` in the storage. Column n_columns means the weights, the one
-// after it the row indices.
+// Packs one column of a node's new block, which begins at `offset` in the storage. Column n_columns means the weights, the
+// one after it the row indices.
 void LayerGrower::pack_column(const LayerNode& node, const Block& from, const Block& to, std::size_t column,
                               std::size_t offset) {
     Storage& storage = storage_[newest_];

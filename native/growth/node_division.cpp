@@ -197,7 +197,8 @@ bool NodeGrower::may_search(std::size_t left_child) const {
 }
 
 // Chooses the child whose histograms are summed over the workers: the lighter one, since all workers know the weights. Each
-// worker builds histograms of the child with fewer of its own rows, and computes the other's by subtraction from the parent's.
+// worker builds histograms of the child with fewer of its own rows, and computes the other's by subtraction from the
+// parent's.
 void NodeGrower::choose_sent(std::size_t parent, std::size_t left) {
     WorkNode &first = nodes_[left], &second = nodes_[left + 1];
     if (!nodes_[parent].histograms || !nodes_[parent].own || n_lent_ + 2 > most_lent_) return;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 16384;
 constexpr std::size_t kManySlots = 40000;
-// Maximum number of gathered codes that are kept between computing their range and summing left of the cut; beyond it codes are
-// gathered twice.
+// Maximum number of gathered codes that are kept between computing their range and summing left of the cut; beyond it codes
+// are gathered twice.
 constexpr std::size_t kMostCodes = std::size_t{1} << 26;
 
 }  // namespace
@@ -98,8 +98,8 @@ void NodeGrower::choose_from_tables(std::vector<AskedColumn>& asked, const std::
     });
 }
 
-// Division of the rows of all workers, from the table of the split's column; nullopt if the table has no sample weights but they
-// are needed, or if the column is categorical (some categories may not be assigned yet).
+// Division of the rows of all workers, from the table of the split's column; nullopt if the table has no sample weights but
+// they are needed, or if the column is categorical (some categories may not be assigned yet).
 std::optional<NodeGrower::Division> NodeGrower::division_of(const Split& split, const ColumnTable& table) const {
     const bool weighted = target_.row_weights().given();  // equal on all workers
     if (data_.is_categorical[split.column] || (table.masses == nullptr && weighted)) return std::nullopt;
@@ -187,8 +187,8 @@ Split NodeGrower::search_pair_together(ColumnSet columns, std::size_t excluded, 
     return pairs_->finish_shared(first, second, best);
 }
 
-// Computes the ColumnTables of these columns, sums them over the workers, and calls choose(first column, tables) for each group
-// of `together` consecutive columns, in order.
+// Computes the ColumnTables of these columns, sums them over the workers, and calls choose(first column, tables) for each
+// group of `together` consecutive columns, in order.
 template <class Choose>
 void NodeGrower::measure_columns(std::vector<AskedColumn>& asked, std::size_t together, Choose&& choose) {
     const bool with_masses = masses_.minimum > 0;

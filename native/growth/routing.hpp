@@ -46,9 +46,9 @@ private:
     std::vector<CategorySet> left_codes_;   // sets of codes that go left, maybe with the code of missing values
     std::vector<Step> steps_;               // of the inner nodes, in the order of the nodes
     std::vector<std::int32_t> step_of_node_;  // index in steps_; -1: a leaf
-    // The top of the tree: its first splits, up to 64 leaves, one bit each, from left to right. A row starts with all bits set;
-    // each test that sends it right clears the leaves to the left; the lowest remaining bit is its leaf. Rows of larger trees
-    // continue node by node from there (QuickScorer: Lucchese et al., 2015).
+    // The top of the tree: its first splits, up to 64 leaves, one bit each, from left to right. A row starts with all bits
+    // set; each test that sends it right clears the leaves to the left; the lowest remaining bit is its leaf. Rows of larger
+    // trees continue node by node from there (QuickScorer: Lucchese et al., 2015).
     std::vector<Step> top_;
     std::vector<std::int32_t> top_leaves_;
 };
@@ -66,8 +66,8 @@ public:
     std::size_t n_classes() const { return n_classes_; }
     std::size_t n_splits() const { return nodes_.size() / 2; }
     double mass_scale() const { return mass_scale_; }
-    // Edge of the tree on the rows it was grown on, in units of the weights: gain of all leaves (see GivenWeighting); with two
-    // classes the weight of correct minus that of wrong rows.
+    // Edge of the tree on the rows it was grown on, in units of the weights: gain of all leaves (see GivenWeighting); with
+    // two classes the weight of correct minus that of wrong rows.
     std::int64_t edge() const { return edge_; }
 
     // out[i] = predicted class of row begin + i, i < count.

@@ -38,8 +38,8 @@ public:
     void draw(Pairs pairs, std::size_t n_samples, std::uint64_t round, int n_threads);
     const std::vector<std::vector<Pair>>& drawn() const { return drawn_; }  // by label; only pairs of this worker's rows
 
-    // Grows one tree per label that has a pair with nonzero weight, and sets the scores' directions() to their predictions (0 for
-    // the other labels). Returns the edge R_M(h) of Geist (2015), equation (8), over all labels.
+    // Grows one tree per label that has a pair with nonzero weight, and sets the scores' directions() to their predictions (0
+    // for the other labels). Returns the edge R_M(h) of Geist (2015), equation (8), over all labels.
     double grow(WeightedTrees& trees, Pairs pairs, std::size_t n_samples, std::uint64_t round, int n_threads,
                 InterruptCheck check);
     const std::vector<std::shared_ptr<AnsweringTree>>& trees() const { return grown_; }  // null: no tree for the label
@@ -54,7 +54,8 @@ private:
 
     SoftmaxScores& scores_;
     std::uint64_t seed_;
-    // All rows of all workers, sorted by hash: an order that depends on the rows' content alone, with copies of a row together.
+    // All rows of all workers, sorted by hash: an order that depends on the rows' content alone, with copies of a row
+    // together.
     std::vector<std::uint32_t> canonical_;     // index of the row on this worker, or kElsewhere
     std::vector<std::uint32_t> worker_of_;     // rank of the worker that has it; empty with one worker
     std::vector<std::uint64_t> cumulative_;    // cumulative masses (sampling weights) in this order; empty: all are equal

@@ -1,5 +1,5 @@
-// Hashes of rows, by which sparse boosting sorts the rows into an order that depends on their content alone, and copies of the
-// data in that order, column by column.
+// Hashes of rows, by which sparse boosting sorts the rows into an order that depends on their content alone, and copies of
+// the data in that order, column by column.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace radboost {
 
-// out[i] += sum over columns j of (mixed bits of X[i, j]) * (odd number of column first + j), shape (n_rows,). Zeros add nothing,
-// so that dense and sparse rows have equal hashes.
+// out[i] += sum over columns j of (mixed bits of X[i, j]) * (odd number of column first + j), shape (n_rows,). Zeros add
+// nothing, so that dense and sparse rows have equal hashes.
 template <class T>
 void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uint64_t* out);
 
-// The same for compressed rows (CSR; columns, CSC, if by_column). n_lines: rows or columns; starts: shape (n_lines + 1,); places:
-// column or row index of each entry.
+// The same for compressed rows (CSR; columns, CSC, if by_column). n_lines: rows or columns; starts: shape (n_lines + 1,);
+// places: column or row index of each entry.
 template <class T>
 void hash_compressed(const std::int64_t* starts, const std::int32_t* places, const T* values, std::size_t n_lines,
                      bool by_column, int n_threads, std::uint64_t* out);

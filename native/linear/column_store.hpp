@@ -1,5 +1,5 @@
-// Views of the columns of a design matrix, dense or compressed (CSC), which is owned elsewhere. Both have the same methods, for
-// templates over the kind of storage ("Store").
+// Views of the columns of a design matrix, dense or compressed (CSC), which is owned elsewhere. Both have the same methods,
+// for templates over the kind of storage ("Store").
 #pragma once
 
 #include <cstddef>

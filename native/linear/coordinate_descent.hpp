@@ -1,5 +1,5 @@
-// Kernels of boosting with structural sparsity (Duchi and Singer, 2009): correlations of columns with residuals, and coordinate
-// descent on a quadratic model of the loss.
+// Kernels of boosting with structural sparsity (Duchi and Singer, 2009): correlations of columns with residuals, and
+// coordinate descent on a quadratic model of the loss.
 //
 // Arrays by row have shape (n_outputs, n_rows), outputs being classes or tasks; weights have shape (n_columns, n_outputs).
 // "lines" are vectors over the rows, shape (n_lines, n_rows). x_ic is the entry of row i in column c, scaled by factor_c.
@@ -43,8 +43,8 @@ template <class Store>
 void add_columns(const Store& store, const double* factors, Selection selection, const double* weights,
                  std::size_t n_lines, int n_threads, double* scores);
 
-// Quadratic model of the mean loss as a function of the scores. The Hessian of row i by its scores is diag(curvature[:, i]) if
-// row_weights is null, otherwise row_weights[i] (diag(p) - p p^T) with p = curvature[:, i] (multinomial loss).
+// Quadratic model of the mean loss as a function of the scores. The Hessian of row i by its scores is diag(curvature[:, i])
+// if row_weights is null, otherwise row_weights[i] (diag(p) - p p^T) with p = curvature[:, i] (multinomial loss).
 struct QuadraticModel {
     std::size_t n_outputs;
     const double* curvature;    // shape (n_outputs, n_rows)
@@ -66,8 +66,8 @@ struct DescentOptions {
 // passes over the columns with nonzero weights (the active set), until convergence. Every few passes it tries Anderson
 // extrapolation. If passes over the rows take longer, or are expected to, than computing the Gram matrices X^T D X of the
 // selected columns, it continues with these instead. Returns the number of passes.
-// curvatures: second derivatives by the weights, shape (size, n_outputs); prices: penalty per column (size,); weights
-// (size, n_outputs) and intercept (n_outputs,): initial values on entry, the result on return.
+// curvatures: second derivatives by the weights, shape (size, n_outputs); prices: penalty per column (size,); weights (size,
+// n_outputs) and intercept (n_outputs,): initial values on entry, the result on return.
 template <class Store>
 std::size_t descend(const Store& store, const double* factors, Selection selection, QuadraticModel model,
                     const double* curvatures, const double* intercept_curvature, const double* prices,

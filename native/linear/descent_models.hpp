@@ -1,5 +1,5 @@
-// Two forms of the quadratic model for `descend`, with the same methods: slope along a column, step along it, value. ScoreModel
-// keeps gradients by row, GramModel gradients by column.
+// Two forms of the quadratic model for `descend`, with the same methods: slope along a column, step along it, value.
+// ScoreModel keeps gradients by row, GramModel gradients by column.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,8 @@ public:
         }
     }
 
-    // State that is an affine function of the unknowns, for extrapolation; `refresh` recomputes the rest after it was changed.
+    // State that is an affine function of the unknowns, for extrapolation; `refresh` recomputes the rest after it was
+    // changed.
     double* affine() { return model_.direction; }
     std::size_t n_affine() const { return model_.n_outputs * store_.n_rows; }
     void refresh() {
@@ -117,8 +118,8 @@ private:
     std::vector<double> step_, means_;
 };
 
-// Keeps slopes = start + Q (weights - initial weights), with one Gram matrix Q = X^T D X per output, whose last row and column
-// are those of the intercept. A step along a column costs O(number of columns), reading a slope O(1).
+// Keeps slopes = start + Q (weights - initial weights), with one Gram matrix Q = X^T D X per output, whose last row and
+// column are those of the intercept. A step along a column costs O(number of columns), reading a slope O(1).
 class GramModel {
 public:
     GramModel(std::size_t n_columns, std::size_t n_outputs)

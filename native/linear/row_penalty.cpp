@@ -6,8 +6,8 @@
 
 #include "core/exact_math.hpp"
 
-// To add a penalty, write its size and update, and add it to kPenalties below. Equations, lemmas and figures are those of Duchi
-// and Singer (2009), Boosting with Structural Sparsity.
+// To add a penalty, write its size and update, and add it to kPenalties below. Equations, lemmas and figures are those of
+// Duchi and Singer (2009), Boosting with Structural Sparsity.
 namespace radboost {
 namespace {
 

@@ -30,8 +30,8 @@ double argument_at(const ClassBlock& rows, std::size_t r, std::uint16_t answer, 
     return class_argument(answer < rows.classes ? scores[answer] - scores[rows.own] : 0, loss);
 }
 
-// line.part = portion of sum_c exp(u(c)) that changes with eta, given its logarithm in line.part: all of the sum if h predicts
-// the own class, one term (at most the sum) if a wrong class, 0 if none. The sum of row r is all[r] * unit_of_all.
+// line.part = portion of sum_c exp(u(c)) that changes with eta, given its logarithm in line.part: all of the sum if h
+// predicts the own class, one term (at most the sum) if a wrong class, 0 if none. The sum of row r is all[r] * unit_of_all.
 void part_of_sums(const LineBlock& line, const std::uint16_t* answers, double unit_of_all, const double* all) {
     const ClassBlock& rows = line.rows;
     evaluate_loss(MarginLoss::exponential, line.part, rows.rows, line.part, line.slope);

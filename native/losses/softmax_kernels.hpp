@@ -1,5 +1,5 @@
-// The soft-max rule g and its expected cost on blocks of rows: Geist (2015), Soft-max boosting, equations (2) and (4).
-// g(z | x) is the softmax of the scores psi(x), the probability with which the stochastic classifier predicts class z.
+// The soft-max rule g and its expected cost on blocks of rows: Geist (2015), Soft-max boosting, equations (2) and (4). g(z |
+// x) is the softmax of the scores psi(x), the probability with which the stochastic classifier predicts class z.
 #pragma once
 
 #include <cstddef>

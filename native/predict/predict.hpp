@@ -15,17 +15,18 @@
 
 namespace radboost {
 
-// Arrays of the nodes of all trees, tree after tree. Children come after their parent; the right child is left + 1; a leaf has
-// feature -1. A row goes left if x[feature] <= threshold, or if x[feature] is NaN and missing_left is set. A node that splits by
-// categories sends the categories in its set left; x[feature] is then a category code, and any other value is missing.
+// Arrays of the nodes of all trees, tree after tree. Children come after their parent; the right child is left + 1; a leaf
+// has feature -1. A row goes left if x[feature] <= threshold, or if x[feature] is NaN and missing_left is set. A node that
+// splits by categories sends the categories in its set left; x[feature] is then a category code, and any other value is
+// missing.
 //
 // With one output the value of a leaf is its prediction. With several it is the index of the output that the leaf votes for
 // (-1: it abstains) or, if the forest has vectors, the index of the leaf's vector of n_outputs predictions.
 class Forest {
 public:
-    // tree_offsets: first node of each tree, then n_nodes. left: index within the tree. category_nodes: indices over all trees,
-    // ascending, of the nodes that split by categories; category_sets: their sets. vectors: shape (n_vectors, n_outputs), or
-    // empty. Throws std::invalid_argument unless all indices are in range and all paths end at leaves.
+    // tree_offsets: first node of each tree, then n_nodes. left: index within the tree. category_nodes: indices over all
+    // trees, ascending, of the nodes that split by categories; category_sets: their sets. vectors: shape (n_vectors,
+    // n_outputs), or empty. Throws std::invalid_argument unless all indices are in range and all paths end at leaves.
     Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features, std::vector<double> thresholds,
            std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left, std::vector<double> values,
            std::size_t n_features, std::size_t n_outputs, const std::vector<std::int64_t>& category_nodes,
@@ -35,8 +36,8 @@ public:
     std::size_t n_features() const { return n_features_; }
     std::size_t n_outputs() const { return n_outputs_; }
 
-    // out: shape (n_rows, n_outputs). One output: sum over the trees of weight * leaf value. Several: sum of the weights of the
-    // trees that vote for the output, or of weight * entry of the leaf's vector. Summed in the order of the trees.
+    // out: shape (n_rows, n_outputs). One output: sum over the trees of weight * leaf value. Several: sum of the weights of
+    // the trees that vote for the output, or of weight * entry of the leaf's vector. Summed in the order of the trees.
     template <class T>
     void scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out, InterruptCheck check) const;
     // out: shape (n_trees, n_rows): value of the leaf that each row reaches.

@@ -18,8 +18,8 @@ struct Quadrature {
 };
 Quadrature gauss_legendre(std::size_t n);
 
-// Arrays of one tree, validated by Forest, which describes them. sets: index of each node's set of categories, -1 for splits by
-// a threshold; null if there are no categories.
+// Arrays of one tree, validated by Forest, which describes them. sets: index of each node's set of categories, -1 for splits
+// by a threshold; null if there are no categories.
 struct TreeView {
     const std::int32_t *features, *left, *sets;
     const double* thresholds;
@@ -27,8 +27,8 @@ struct TreeView {
     std::size_t n_nodes;
 };
 
-// An inner node. For a feature, w is the product, over the nodes of the path that test it, of the fraction of the training weight
-// that goes along the path: w_above before this node, w_left and w_right after it.
+// An inner node. For a feature, w is the product, over the nodes of the path that test it, of the fraction of the training
+// weight that goes along the path: w_above before this node, w_left and w_right after it.
 struct ShapleyNode {
     double threshold;
     double w_left, w_right;
@@ -98,8 +98,8 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> pair_of_;
 };
 
-// Compiles one tree. values: prediction of every leaf, shape (n_nodes,); cover: training weight of every node. Returns the mean
-// prediction, and adds a program to the chunk unless all predictions are equal.
+// Compiles one tree. values: prediction of every leaf, shape (n_nodes,); cover: training weight of every node. Returns the
+// mean prediction, and adds a program to the chunk unless all predictions are equal.
 double add_program(const TreeView& tree, const double* cover, const std::vector<double>& values, ShapleyChunk& chunk);
 
 }  // namespace radboost

@@ -1,5 +1,5 @@
-// Tree programs: prediction without branches, by evaluating all nodes of a tree, children first, for 256 rows at once. For each
-// row a node selects the result of its left or right child.
+// Tree programs: prediction without branches, by evaluating all nodes of a tree, children first, for 256 rows at once. For
+// each row a node selects the result of its left or right child.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace radboost {
 constexpr std::size_t kProgramRows = kTileRows;
 constexpr std::size_t kMostAnswers = 256, kWorkSlots = 16;
 
-// One inner node: out[row] = right[row] or left[row]. left, right and out are slots, arrays of one byte per row of a tile: slot
-// k < 256 is constant, the index k of a leaf value; the others have the results of earlier steps.
+// One inner node: out[row] = right[row] or left[row]. left, right and out are slots, arrays of one byte per row of a tile:
+// slot k < 256 is constant, the index k of a leaf value; the others have the results of earlier steps.
 struct ProgramStep {
     std::uint32_t column;  // index in ForestPrograms::columns
     std::uint8_t limit;    // codes above go right
@@ -23,8 +23,8 @@ struct ProgramStep {
     std::uint16_t left, right, out;
 };
 
-// Steps of a tree, children before parents. In the end slot `result` has the index in `answers` of each row's leaf value. Nodes
-// with two equal children are left out.
+// Steps of a tree, children before parents. In the end slot `result` has the index in `answers` of each row's leaf value.
+// Nodes with two equal children are left out.
 struct TreeProgram {
     std::vector<ProgramStep> steps;
     std::vector<double> answers;  // distinct leaf values, at most 256

@@ -22,8 +22,8 @@ public:
 
     // Adds the terms of mean number `value` for the rows [begin, begin + count), unweighted; overwrites `terms`.
     void add(std::size_t part, std::size_t value, std::size_t begin, std::size_t count, double* terms);
-    // Writes the means, shape (n_values,). Returns true if all exponents were right, otherwise corrects them. All workers must
-    // call it and get the same result.
+    // Writes the means, shape (n_values,). Returns true if all exponents were right, otherwise corrects them. All workers
+    // must call it and get the same result.
     bool finish(double* out);
 
 private:

@@ -59,8 +59,8 @@ private:
     double edge_unit_ = 0, slope_ = 0;
 };
 
-// Scores f(i, c) as int32 multiples of 2^-20, shape (n_rows, n_classes). Only differences within a row matter: all scores of a
-// row may be shifted by a constant.
+// Scores f(i, c) as int32 multiples of 2^-20, shape (n_rows, n_classes). Only differences within a row matter: all scores of
+// a row may be shifted by a constant.
 class ClassScores {
 public:
     // The rows must be sorted by class. Without a loss, use `reweigh_from`. Keeps references to the objective and weights.
@@ -126,8 +126,8 @@ private:
         }
     }
 
-    // Common part of `reweigh` and `reweigh_from`: calls evaluate(own, begin, count, scratch), which fills row_loss_, row_slope_
-    // and the terms of a block, then sums and updates the weightings.
+    // Common part of `reweigh` and `reweigh_from`: calls evaluate(own, begin, count, scratch), which fills row_loss_,
+    // row_slope_ and the terms of a block, then sums and updates the weightings.
     template <class Evaluate>
     LossSums renew(const std::vector<ClassWeighting*>& weightings, int n_threads, const RowGroups* groups,
                    LossSums* of_groups, Evaluate&& evaluate);

@@ -31,8 +31,8 @@ std::int64_t answer_gains(const Answer* answers, const std::int64_t* table, std:
 
 std::int64_t on_grid(float value) { return static_cast<std::int64_t>(static_cast<double>(value) * kValueGrid); }
 
-// sums[c] += sum over a block's rows of (gain of class c) * value. Without copies a gain takes 31 bits and a value 21, so sums
-// over up to 2^11 rows fit into Sum = int64; with copies Sum must be int128.
+// sums[c] += sum over a block's rows of (gain of class c) * value. Without copies a gain takes 31 bits and a value 21, so
+// sums over up to 2^11 rows fit into Sum = int64; with copies Sum must be int128.
 template <class Sum>
 void add_value_gains(const float* values, const std::int64_t* table, std::size_t classes, std::size_t count, Sum* block,
                      int128* sums) {

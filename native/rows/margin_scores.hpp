@@ -83,8 +83,8 @@ public:
     const LargeArray<double>& values() const { return scores_; }
     void set(const double* scores) { scores_.assign(scores, scores + n_rows()); }
 
-    // Evaluates the loss at the scores and updates the weightings (Cortes, Mohri and Syed, 2014, Deep Boosting, equation (5)).
-    // With `groups` writes the sums of each group to of_groups (n_groups,).
+    // Evaluates the loss at the scores and updates the weightings (Cortes, Mohri and Syed, 2014, Deep Boosting, equation
+    // (5)). With `groups` writes the sums of each group to of_groups (n_groups,).
     LossSums reweigh(const std::vector<MarginWeighting*>& weightings, int n_threads, const RowGroups* groups = nullptr,
                      LossSums* of_groups = nullptr);
     // The same for a user's loss, evaluated in Python: Phi and Phi' at u = 1 - y f, shape (n_rows,).

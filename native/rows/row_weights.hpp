@@ -56,8 +56,8 @@ public:
     // Sum of w v over the rows of each group, shape (n_groups,).
     std::vector<double> group_sums(const double* values, const RowGroups& groups, int n_threads) const;
 
-    // `width` integer sums over the rows of all workers: body(begin, end, sums) adds the terms of rows [begin, end) to `sums`,
-    // shape (width,). `n_steps`: total work, in elementary steps; decides the number of threads.
+    // `width` integer sums over the rows of all workers: body(begin, end, sums) adds the terms of rows [begin, end) to
+    // `sums`, shape (width,). `n_steps`: total work, in elementary steps; decides the number of threads.
     template <class Integer, class Body>
     std::vector<Integer> add(std::size_t width, std::size_t n_steps, int n_threads, Body&& body) const {
         const std::size_t parts = std::min(std::max<std::size_t>(1, n_rows_), row_parts(n_steps, n_threads));

@@ -106,19 +106,19 @@ public:
                              std::int64_t* totals) const = 0;
     // Edge per unit of the integer gains.
     virtual double edge_unit() const = 0;
-    // Gains times copies of the rows [begin, begin + count), shape (count, n_classes + 1); the last column is 0, for abstention.
-    // `shrinking`: gains for a decreasing weight of the hypothesis, which differ where the loss has a kink (Kuznetsov, Mohri and
-    // Syed, 2014, Multi-Class Deep Boosting, equation (27)).
+    // Gains times copies of the rows [begin, begin + count), shape (count, n_classes + 1); the last column is 0, for
+    // abstention. `shrinking`: gains for a decreasing weight of the hypothesis, which differ where the loss has a kink
+    // (Kuznetsov, Mohri and Syed, 2014, Multi-Class Deep Boosting, equation (27)).
     virtual void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const = 0;
     // Integer edges, shape (n_slots,): sum over the rows of all workers of g(i, prediction); for real predictions the sum of
     // g(i, class) * prediction * kValueGrid; 0 for empty slots.
     virtual void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const;
-    // The same for candidates with real predictions, `values` of shape (n_hypotheses, n_rows): sums of shape (n_hypotheses,) with
-    // a MarginWeighting, otherwise (n_hypotheses, n_classes).
+    // The same for candidates with real predictions, `values` of shape (n_hypotheses, n_rows): sums of shape (n_hypotheses,)
+    // with a MarginWeighting, otherwise (n_hypotheses, n_classes).
     virtual void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const;
-    // Edge of one hypothesis with a factor on each row, per group: sums[2 g] = sum of gain * prediction * factor over group g,
-    // sums[2 g + 1] = sum of the absolute terms; in units of edge_unit() / kValueGrid. Prediction times factor is rounded to a
-    // multiple of 1 / kValueGrid.
+    // Edge of one hypothesis with a factor on each row, per group: sums[2 g] = sum of gain * prediction * factor over group
+    // g, sums[2 g + 1] = sum of the absolute terms; in units of edge_unit() / kValueGrid. Prediction times factor is rounded
+    // to a multiple of 1 / kValueGrid.
     virtual void group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors,
                                  const RowGroups& groups, int n_threads, int128* sums) const;
     // True if g(i, k) is D(i) for the row's class and -D(i) for all others, so that growth weights suffice.

@@ -39,8 +39,8 @@ void search_categories(Table& table, const Categories& categories, const Node& n
         best.place(order.data(), present, categories.codes);
 }
 
-// Scores the same cuts along one order of the categories at two nodes, and adds up the scores. only: 0 for all cuts, otherwise
-// only the cut after this many entries.
+// Scores the same cuts along one order of the categories at two nodes, and adds up the scores. only: 0 for all cuts,
+// otherwise only the cut after this many entries.
 template <class Table, class Statistics>
 void search_shared_order(const Statistics& statistics, std::array<const Node*, 2> nodes,
                          const std::array<ColumnCodes, 2>& codes, const std::vector<std::uint8_t>& order, std::size_t only, bool missing, std::size_t column,
@@ -73,8 +73,8 @@ void search_shared_order(const Statistics& statistics, std::array<const Node*, 2
 }
 
 // The best subset for a split that two nodes share (stump pairs). With two classes a node's edge is +-(gain on the left minus
-// gain on the right) or +-(gain of the whole node). So the sum of both edges is largest if categories are divided by the
-// sign of their gain at one node, of the sum of gains at both, or of the difference: one of four orders has the best cut.
+// gain on the right) or +-(gain of the whole node). So the sum of both edges is largest if categories are divided by the sign
+// of their gain at one node, of the sum of gains at both, or of the difference: one of four orders has the best cut.
 template <class Table, class Statistics>
 void choose_shared_categories(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
                               std::array<ColumnCodes, 2>& codes, const SplitSearch& search, BestSplit& best) {

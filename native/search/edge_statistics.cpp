@@ -1,5 +1,5 @@
-// Splits by the edge criterion for objectives whose gains g(i, c) differ by class (see AnswerWeighting): the channels of a row
-// are its gains for all classes. Also has make_statistics, which chooses between this and LabelStatistics.
+// Splits by the edge criterion for objectives whose gains g(i, c) differ by class (see AnswerWeighting): the channels of a
+// row are its gains for all classes. Also has make_statistics, which chooses between this and LabelStatistics.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Vectorized loops for LabelTable: scores of all cuts of a column from the weights of the classes on both sides. Cut i is after
-// entry i; all arrays have length n, except those by row.
+// Vectorized loops for LabelTable: scores of all cuts of a column from the weights of the classes on both sides. Cut i is
+// after entry i; all arrays have length n, except those by row.
 #pragma once
 
 #include <cstddef>

@@ -22,8 +22,8 @@ struct Side {
     std::int64_t edge() const { return std::max<std::int64_t>(0, 2 * largest - weight); }
 };
 
-// Score of a split from the class weights of the node (`all`) and of its left child, shape (n,). -1 with gini if a child has no
-// weight.
+// Score of a split from the class weights of the node (`all`) and of its left child, shape (n,). -1 with gini if a child has
+// no weight.
 inline double split_score(Criterion criterion, const std::int64_t* all, const std::int64_t* left, std::size_t n) {
     Side here, there;
     for (std::size_t s = 0; s < n; ++s) {
@@ -46,9 +46,9 @@ inline double score_to_beat(Criterion criterion, double unsplit) {
     return criterion == Criterion::edge ? unsplit : unsplit * (1 + 1e-12) + 1e-12;
 }
 
-// Two classes with monotone constraints: the leaf value v of a child with class weights N = first and P = second, and its score.
-// With W = P + N and G = P - N, v is G / W clipped to the node's bounds. The Gini score (P^2 + N^2) / W = (W + G^2 / W) / 2
-// becomes (W + (2 G - W v) v) / 2 if v replaces G / W. The edge is G * sign(v).
+// Two classes with monotone constraints: the leaf value v of a child with class weights N = first and P = second, and its
+// score. With W = P + N and G = P - N, v is G / W clipped to the node's bounds. The Gini score (P^2 + N^2) / W = (W + G^2 /
+// W) / 2 becomes (W + (2 G - W v) v) / 2 if v replaces G / W. The edge is G * sign(v).
 struct BoundedAnswer {
     double value, score;
 

@@ -283,8 +283,8 @@ void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std:
 }
 
 CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing) {
-    // Every category has 64 random bits; the lowest bit in which they differ decides which go left (with missing values bit 0,
-    // which may be equal for all).
+    // Every category has 64 random bits; the lowest bit in which they differ decides which go left (with missing values bit
+    // 0, which may be equal for all).
     std::uint64_t some = 0, all = ~std::uint64_t{0};
     for (std::size_t k = 0; k < n; ++k) {
         const std::uint64_t word = mix(key, codes[k]);

@@ -1,6 +1,6 @@
-// Interface between tree growth and split criteria: nodes, splits, histograms, and NodeStatistics, which builds histograms and
-// finds the best split. The statistics are weights by class (LabelStatistics) or sums of channels (ChannelStatistics): gains
-// of all classes, or gradients and weights.
+// Interface between tree growth and split criteria: nodes, splits, histograms, and NodeStatistics, which builds histograms
+// and finds the best split. The statistics are weights by class (LabelStatistics) or sums of channels (ChannelStatistics):
+// gains of all classes, or gradients and weights.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ struct Node {
     std::size_t count = 0;
     std::int64_t mass = 0;           // total sample weight, as an integer
     std::vector<std::int64_t> sums;  // growth weight by segment (LabelStatistics), or sums by channel
-    // Only LabelStatistics. Segments of the classes that occur in the node (several workers: of all classes of the root, so that
-    // all workers have equal lists), and, during a search, the growth weights of the rows in their order.
+    // Only LabelStatistics. Segments of the classes that occur in the node (several workers: of all classes of the root, so
+    // that all workers have equal lists), and, during a search, the growth weights of the rows in their order.
     std::vector<Segment> segments;
     const std::uint32_t* weights = nullptr;
     // Bounds of the leaf values below the node by monotone constraints.
@@ -77,8 +77,8 @@ struct BestSplit {
     double score;
     Split split;
 
-    // Updates with the best of the cuts after entries 0 ... n - 1 of a column. Scores with missing values right and left; `left`
-    // is null if none are missing. codes: null if entries are codes. Returns true if a cut was better.
+    // Updates with the best of the cuts after entries 0 ... n - 1 of a column. Scores with missing values right and left;
+    // `left` is null if none are missing. codes: null if entries are codes. Returns true if a cut was better.
     bool take(std::size_t column, const double* right, const double* left, std::size_t n, const ColumnCodes* codes);
     // After `take` for categories sorted in `order`: replaces the position of the cut by the set of categories on the left.
     void place(const std::uint8_t* order, std::size_t n_entries, const ColumnCodes* codes);
@@ -166,8 +166,8 @@ public:
     // The same without histograms, from the rows: for few columns, few rows, or random thresholds.
     virtual Split find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) = 0;
 
-    // The same with several workers, in steps: `measure` columns of many nodes, sum the ColumnTables over the workers, `choose`
-    // column by column, `finish`. The split is the one that a single worker with all rows would find.
+    // The same with several workers, in steps: `measure` columns of many nodes, sum the ColumnTables over the workers,
+    // `choose` column by column, `finish`. The split is the one that a single worker with all rows would find.
     // Prepares nodes for `measure` (fills Node::weights).
     virtual void gather(Node* const* nodes, std::size_t n_nodes, int n_threads) = 0;
     virtual void measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const = 0;
@@ -176,8 +176,8 @@ public:
     virtual void choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
                         BestSplit& best) const = 0;
     virtual Split finish(const Node& node, BestSplit&& best) const = 0;
-    // The same for one random cut per column: measure_drawn writes the numbers of DrawnSums for this worker's rows, choose_drawn
-    // takes their sums. `codes` must be loaded; masses: sample weights by row, or null if all are 1.
+    // The same for one random cut per column: measure_drawn writes the numbers of DrawnSums for this worker's rows,
+    // choose_drawn takes their sums. `codes` must be loaded; masses: sample weights by row, or null if all are 1.
     virtual void measure_drawn(const Node& node, const ColumnCodes& codes, const DrawnCut& cut, const std::int64_t* masses,
                                std::int64_t* numbers) const = 0;
     virtual void choose_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const DrawnSums& sums,
@@ -200,8 +200,9 @@ public:
 // Makes statistics for each thread that grows a subtree.
 using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
-// LabelStatistics for gini, and for edges if gains follow from the row's class; otherwise EdgeStatistics. directions: monotone
-// constraints of the score of class 1, -1 (decreasing), 0 or +1 (increasing) per column; empty: none. Keeps references.
+// LabelStatistics for gini, and for edges if gains follow from the row's class; otherwise EdgeStatistics. directions:
+// monotone constraints of the score of class 1, -1 (decreasing), 0 or +1 (increasing) per column; empty: none. Keeps
+// references.
 std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion,
                                                 const std::vector<std::int8_t>& directions);
 

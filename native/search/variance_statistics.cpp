@@ -43,8 +43,8 @@ RADBOOST_CLONES void score_words(const std::int64_t* left, std::size_t n, int we
     }
 }
 
-// The same with n outputs. entries: words by entry, shape (size, n); left: sums left of the first entry (n,); sums: of the node.
-// Output by output, so that all but the running sums vectorizes.
+// The same with n outputs. entries: words by entry, shape (size, n); left: sums left of the first entry (n,); sums: of the
+// node. Output by output, so that all but the running sums vectorizes.
 RADBOOST_CLONES void score_many_words(const std::int64_t* entries, std::size_t size, std::size_t n, int weight_bits,
                                       const std::int64_t* sums, std::int64_t gradient, std::int64_t weight,
                                       std::int64_t minimum, const std::int64_t* left, double* out) {
@@ -171,8 +171,8 @@ public:
         }
     }
 
-    // Ascending by the mean gradient of the output that varies most between the categories. With one output the best subset is
-    // a cut along this order.
+    // Ascending by the mean gradient of the output that varies most between the categories. With one output the best subset
+    // is a cut along this order.
     void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node&) const {
         const GradientWords words = weighting_.words();
         const auto weight = [&](std::size_t entry) { return words.weight(entries[entry * words.n_outputs]); };

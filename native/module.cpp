@@ -1,5 +1,4 @@
-// Defines the Python module radboost._native. The bind_... functions (bindings/) convert arrays, release the GIL and call the
-// other folders; they compute nothing themselves.
+// Defines the Python module radboost._native. Bindings only convert arrays and release the GIL around calls of the core.
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, m) {

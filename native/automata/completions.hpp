@@ -1,5 +1,4 @@
-// Bounds of the cost of the remaining symbols of a string, from every state of a LossSource. Used for pruning and merging
-// during determinization.
+// Bounds of the cost of a string's remaining symbols, from every state of a LossSource; used during determinization.
 #pragma once
 
 #include <cstddef>

@@ -41,8 +41,7 @@ struct Logarithmic {
     static double share(double part, double whole) { return Linear::of_log(part - whole); }
 };
 
-// Weight pushing: the scores as log of the conditional probability of each arc given its origin, so that nothing overflows,
-// and log of the total over all strings.
+// Weight pushing: log of the conditional probability of each arc given its origin, and log of the total over all strings.
 struct Pushed {
     std::vector<double> log_share;
     double log_total = 0.0;

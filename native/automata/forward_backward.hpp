@@ -19,8 +19,7 @@ struct Flow {
     bool infinite_loss = false;   // a string that the scores allow has infinite loss; then nothing else is set
 };
 
-// potentials: score of each arc of A, shape (n_arcs,); -infinity forbids an arc. certify: also compute the results by the
-// lower and upper bounds, which takes longer.
+// potentials: score of each arc of A, shape (n_arcs,); -infinity forbids an arc. certify: also compute the bounds (slower).
 Flow forward_backward(const LayeredAcceptor& scores, const double* potentials, const LossAutomaton& loss, bool certify,
                       InterruptCheck check);
 

@@ -19,8 +19,7 @@ struct LossAutomatonOptions {
 };
 
 // States are numbered layer by layer; `next` is an index within the next layer. The loss of a string is initial + costs of
-// its arcs + a final cost between 0 and final_width of its last state; final_middle is an estimate of the final cost, the
-// mean over the states that were merged.
+// its arcs + a final cost in [0, final_width] of its last state; final_middle is the mean of it over merged states.
 struct LossAutomaton {
     std::size_t length = 0, n_classes = 0;
     std::vector<std::int32_t> class_of;    // class of each symbol: symbols of a class have equal arcs

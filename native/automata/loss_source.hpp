@@ -1,7 +1,6 @@
 // A loss L(., y_i) between strings, for one true string y_i, as a nondeterministic weighted automaton: the input projection
-// of U o y_i for a transducer U (Storcheus, PhD thesis, NYU 2021, sections 6.4 and 6.5). Weights are costs: numbers of the
-// tropical semiring, or -log of probabilities. The loss of a string is the minimum cost of its paths (kMinimum), or -log of
-// the sum of exp(-cost) over them (kLogSum).
+// of U o y_i for a transducer U (Storcheus, PhD thesis, NYU 2021, sections 6.4 and 6.5). Weights are costs. The loss of a
+// string is the minimum cost of its paths (kMinimum), or -log of the sum of exp(-cost) over them (kLogSum).
 #pragma once
 
 #include <cstddef>

@@ -78,8 +78,7 @@ private:
     }
 
     // Fills wide_ for state k: the slack of each entry (its cost with the cheapest completion minus the best), and lowered
-    // upper costs: an entry that cannot matter, because another is cheaper with every completion, gets the cost at which this
-    // begins.
+    // upper costs: those of an entry that can never be the cheapest become the lowest for which this is so.
     void widen(std::size_t k) {
         const double* low = states_.row(k);
         const double* high = low + n_;
@@ -127,8 +126,7 @@ private:
     }
 
     // Groups states with equal costs at all entries of slack <= slack_kept; empty if there are more than `room` groups. With
-    // a negative slack only the pattern of infinite upper costs must agree; if that gives too many groups, there is one
-    // group.
+    // a negative slack only the pattern of infinite upper costs must agree; too many groups then become one.
     std::vector<std::int32_t> grouped_within(const std::vector<std::int32_t>& far, double slack_kept,
                                              std::size_t room) const {
         StatePool keys(2 * n_);

@@ -1,5 +1,4 @@
-// Merging of states during determinization (loss_automaton.cpp): limits their number, at the price that losses are only known
-// within bounds.
+// Merging of states in determinization (loss_automaton.cpp): fewer states, but losses are only known within bounds.
 #pragma once
 
 #include <cstddef>

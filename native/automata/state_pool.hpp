@@ -1,6 +1,5 @@
-// StatePool: the distinct states of one layer during determinization, as a hash set. A state is a weighted subset (Mohri,
-// 1997, Finite-state transducers in language and speech processing): `width` costs, one per entry of the LossSource or, if
-// states are merged, three.
+// StatePool: hash set of the distinct states of one layer during determinization. A state is a weighted subset (Mohri, 1997,
+// Finite-state transducers in language and speech processing): one cost per entry of the LossSource (if merged, three).
 #pragma once
 
 #include <cstddef>

@@ -42,8 +42,7 @@ std::vector<CostArc> arcs_of(const Ids& origin, const Ids& target, const Numbers
     return arcs;
 }
 
-// Arcs are sorted by symbol class, epsilon arcs last. class_starts: first arc of each class, then the first epsilon arc. The
-// other arguments are the members of LossSource.
+// Arcs are sorted by symbol class, epsilon arcs last. class_starts: first arc of each class, then the first epsilon arc.
 LossSource make_source(bool minimum, Numbers initial, Numbers final, Ids class_of, Vector<std::int64_t> class_starts,
                        Ids origin, Ids target, Numbers cost) {
     require(origin.size() == target.size() && origin.size() == cost.size(), "the arcs do not fit together");

@@ -20,8 +20,7 @@ constexpr int kLimbBits = 32;
 
 }  // namespace
 
-// Each value is sent as three limbs: two unsigned ones of 32 bits, whose sums fit 64 bits for up to 2^31 workers, and the
-// signed rest.
+// Sends each value as three limbs: two unsigned ones of 32 bits, whose sums over 2^31 workers fit 64 bits, and the rest.
 void Collective::sum(int128* values, std::size_t count) const {
     if (alone() || count == 0) return;
     constexpr std::int64_t kMask = (std::int64_t{1} << kLimbBits) - 1;

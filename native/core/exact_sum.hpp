@@ -20,8 +20,7 @@ RADBOOST_INLINE std::int64_t nearest_integer(double x) {
     return bits - base;
 }
 
-// Scale for terms of magnitude up to `largest`: the power of two that takes `largest` to [2^60, 2^61). If `largest` is below
-// about 2^-900, the scale stays finite at 2^961.
+// Scale for terms of magnitude up to `largest`: the power of two that takes `largest` to [2^60, 2^61), but at most 2^961.
 class FixedScale {
 public:
     explicit FixedScale(double largest) {

@@ -5,8 +5,7 @@
 
 namespace radboost {
 
-// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014): a bijection of 64-bit words in which each bit of the input
-// changes about half of the output bits.
+// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014), a bijection: an input bit changes about half of the output bits.
 inline std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ULL;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

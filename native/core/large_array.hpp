@@ -1,5 +1,4 @@
-// LargeArray: std::vector aligned to cache lines, on huge pages (2 MiB) where large and granted by Linux. Arrays that are
-// read in random order then cause fewer TLB misses.
+// LargeArray: a std::vector aligned to cache lines, if large on huge pages (Linux), for fewer TLB misses in random access.
 #pragma once
 
 #include <cstddef>

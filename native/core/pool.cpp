@@ -34,8 +34,7 @@ inline void pause_briefly() {
 #endif
 }
 
-// Polls before a waiting thread goes to sleep: about 20 microseconds, the length of the gaps between the short kernels of one
-// round.
+// Polls before a waiting thread goes to sleep: about 20 microseconds, the usual gap between short kernels.
 constexpr int kSpins = 400;
 
 class Pool {

@@ -1,5 +1,4 @@
-// The thread pool of all kernels: started once, and replaced in a forked child. (A child that forks from a process with
-// OpenMP threads can hang.)
+// The thread pool of all kernels: started once, and replaced in a forked child (which with OpenMP could hang).
 #pragma once
 
 #include <algorithm>

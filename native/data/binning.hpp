@@ -41,8 +41,7 @@ public:
     int missing_code(std::size_t column) const { return has_missing[column] ? bin_counts[column] : -1; }
     std::size_t n_slots() const { return slot_offsets[n_columns]; }
     double threshold(std::size_t column, std::size_t bin) const;
-    // Sets slot_offsets: 256 slots per column if three quarters of these are used (docs/decisions/native-core.md), otherwise
-    // as many slots as the column has codes.
+    // Sets slot_offsets: 256 slots per column if three quarters of these are used, otherwise one per code of the column.
     void lay_out_slots();
     const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }
 

@@ -190,8 +190,7 @@ private:
         });
     }
 
-    // Cuts from samples of several blocks or workers. Column groups must not depend on a worker's number of threads, because
-    // each group is a collective operation.
+    // Cuts from samples of several blocks or workers, in groups of columns that must be equal on all workers.
     void cut_shared(std::size_t first, std::size_t last) {
         std::int64_t own_size = sketched_ ? static_cast<std::int64_t>(2 * sketch_size()) : 0;
         if (!sketched_)

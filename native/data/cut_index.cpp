@@ -19,8 +19,7 @@ RADBOOST_INLINE std::int32_t cell_of(T x, T base, T scale) {
     return static_cast<std::int32_t>(from_zero < T(kCutCells - 1) ? from_zero : T(kCutCells - 1));
 }
 
-// First step of a binary search among n_cuts cuts: the smallest power of two whose steps s, s/2, ..., 1 sum to n_cuts or
-// more.
+// First step s of a binary search among n_cuts cuts: the smallest power of two with s + s/2 + ... + 1 >= n_cuts.
 std::int32_t search_step(std::size_t n_cuts) {
     std::int32_t step = 1;
     while (static_cast<std::size_t>(2 * step - 1) < n_cuts) step *= 2;

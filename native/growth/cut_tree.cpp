@@ -62,8 +62,7 @@ CutTree RegressionTrees::cut(std::size_t n_splits, double radius, NormOrder orde
 }
 
 // Restores monotone constraints, which fitting on all rows (not only the sampled ones) and the projection can violate: below
-// a split on a constrained column, values are clipped at the midpoint of the two children's means. Dividing all values by the
-// norm, if it exceeds 1, then keeps their order.
+// a split on a constrained column, values are clipped at the midpoint of the two children's means, then rescaled to norm 1.
 void RegressionTrees::keep_directions(std::size_t size, std::vector<double>& values, NormOrder order) const {
     const GrownTree& tree = grower_.tree();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();

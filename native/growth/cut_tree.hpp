@@ -1,5 +1,4 @@
-// Regression trees of regularized gradient boosting: grown best first on the negative gradient, truncated after any number of
-// splits, with leaf values projected to a norm ball.
+// Regression trees of regularized gradient boosting: grown best first, truncated after n splits, leaf values in a norm ball.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,7 @@ struct CutTree {
 
 class RegressionTrees {
 public:
-    // Keeps references to `data` and `weighting`. directions: monotone constraints, -1 (decreasing), 0 or +1 per column;
-    // empty: none.
+    // Keeps references to `data` and `weighting`. directions: monotone constraints, -1, 0 or +1 per column; empty: none.
     RegressionTrees(const BinnedData& data, const GradientWeighting& weighting, const GrowthOptions& options,
                     std::vector<std::int8_t> directions);
 

@@ -1,5 +1,4 @@
-// Classification trees on rows, classes and weights that the caller supplies for each tree (soft-max boosting, AdaBoost.MH,
-// SAMME, MartiBoost).
+// Classification trees on rows, classes and weights that the caller supplies for each tree, as in soft-max boosting or SAMME.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +26,7 @@ public:
     std::size_t n_classes() const { return n_classes_; }
     const Collective& collective() const { return collective_; }
     // Grows one tree; `round` is part of the key of random draws. Throws if all weights are 0. With several workers all must
-    // call it for the same problems in the same order, and not from tasks of the thread pool; a worker may have no rows of a
-    // problem.
+    // call it for the same problems in the same order (even without rows), and not from tasks of the thread pool.
     AnsweringTree grow(const GivenRows& problem, std::uint64_t round, InterruptCheck check);
 
 private:

@@ -1,5 +1,4 @@
-// Grower: grows one tree per call on the present weights or gradients. Chooses between LayerGrower and NodeGrower, numbers
-// the nodes, and sums the leaves over all rows.
+// Grower: grows a tree on the present weights or gradients, by LayerGrower or NodeGrower, and sums its leaves over all rows.
 #pragma once
 
 #include <cstddef>

@@ -32,14 +32,12 @@ struct GrownTree {
     std::vector<std::int64_t> sums;
     // Leaves predict real values ("ratings") instead of classes.
     bool rated = false;
-    // With monotone constraints (two classes): prediction of each node as a leaf, in units of 1 / kValueGrid if rated,
-    // otherwise -1 or +1; without, empty.
+    // Only with monotone constraints: prediction of each node as a leaf, in units of 1 / kValueGrid if rated, else -1 or +1.
     std::vector<std::int32_t> kept;
     // Label of the leaf of each row, and the node of each label. Labels are numbered by growth, see TreeNode.
     LargeArray<std::int32_t> leaf_of_row;
     std::vector<std::int32_t> node_of_label;
-    // Numbers of splits after which the tree is a candidate hypothesis, ascending, and the edges of the candidates, in [0,
-    // 1].
+    // Numbers of splits after which the tree is a candidate hypothesis, ascending, and the candidates' edges, in [0, 1].
     std::vector<std::int32_t> candidate_splits;
     std::vector<double> candidate_edges;
 

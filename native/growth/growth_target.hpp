@@ -1,5 +1,4 @@
-// GrowthTarget: what a tree is fitted to, classes (AnswerWeighting) or gradients (GradientWeighting), as the interface that
-// the growers use.
+// GrowthTarget: interface of the growers to what a tree is fitted to, classes (AnswerWeighting) or gradients.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +52,7 @@ public:
     virtual void list_candidates(bool every_size, int n_threads, GrownTree& tree) const = 0;
 };
 
-// Classification target. Keeps a reference to the weighting, whose rows must be sorted by class. rated: see GrownTree;
-// directions: see make_statistics.
+// Classification target. Keeps a reference to the weighting. rated: see GrownTree; directions: see make_statistics.
 std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion, bool rated = false,
                                            std::vector<std::int8_t> directions = {});
 

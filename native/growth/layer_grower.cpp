@@ -80,8 +80,7 @@ void LayerGrower::grow_layers(std::size_t n_fresh, InterruptCheck check) {
     }
 }
 
-// Grows the subtrees of the layer's nodes, each of which has a block of its own: large ones with all threads, the others with
-// one thread each, the largest first.
+// Grows the subtrees of the layer's nodes (packed blocks): large ones with all threads, then the others with one thread each.
 void LayerGrower::grow_subtrees(InterruptCheck check) {
     std::vector<std::size_t> order(layer_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -218,8 +217,7 @@ void LayerGrower::sweep(std::size_t columns, Body&& body) {
     });
 }
 
-// Finds the splits of the layer's nodes. If a node is constant in all of its drawn columns, it draws further ones, doubling
-// the number each time.
+// Finds the splits of the layer's nodes. While a node is constant in all of its drawn columns, twice as many are drawn.
 void LayerGrower::search_layer() {
     const std::size_t d = data_.n_columns;
     std::size_t first = 0, last = n_asked();

@@ -1,10 +1,8 @@
-// LayerGrower: trees with random thresholds, grown layer by layer on bit masks of rows (see masks.hpp). The fast alternative
-// to NodeGrower for many rows on one worker.
+// LayerGrower: trees with random thresholds, grown layer by layer on bit masks of rows (masks.hpp); for many rows, one worker.
 //
 // A layer takes three passes over the rows: the range of the codes in the drawn columns of every node, the weights left of
 // the thresholds drawn from these ranges, and the masks of the children. When the nodes' masks have become sparse, the rows
-// of each node are copied together into a block of its own (packing), and each thread continues with subtrees that fit its
-// cache.
+// of each node are copied into a block of its own (packing), and each thread continues with subtrees that fit its cache.
 #pragma once
 
 #include <atomic>

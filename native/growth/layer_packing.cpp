@@ -79,8 +79,7 @@ void LayerGrower::pack_layer() {
     }
 }
 
-// Packs one column of a node's new block, which begins at `offset` in the storage. Column n_columns means the weights, the
-// one after it the row indices.
+// Packs one column of a node's new block, at `offset` in the storage; column n_columns: weights, n_columns + 1: row indices.
 void LayerGrower::pack_column(const LayerNode& node, const Block& from, const Block& to, std::size_t column,
                               std::size_t offset) {
     Storage& storage = storage_[newest_];

@@ -1,5 +1,4 @@
-// Part of NodeGrower: division of nodes, which partitions their rows between the children and computes the children's
-// histograms, with several workers by all-reduce.
+// Part of NodeGrower: partitions the rows of nodes between their children, and computes the children's histograms.
 #include <algorithm>
 #include <utility>
 
@@ -17,8 +16,7 @@ constexpr std::size_t kNumbersOfNode = 3;  // size of a Division in an all-reduc
 
 }  // namespace
 
-// Assigns the categories that the search did not (Split::placed), as they have no growth weight in the node, to the heavier
-// child.
+// Assigns categories without growth weight in the node, which are not in Split::placed, to the heavier child.
 void NodeGrower::place_other_categories(const Frontier& frontier) {
     constexpr std::size_t kCodes = 256;
     const auto add_others = [&](WorkNode& node) {
@@ -62,8 +60,7 @@ void NodeGrower::place_other_categories(const Frontier& frontier) {
     }
 }
 
-// Divides each node of the frontier into two children, appended to nodes_ in the same order, with all that a search of them
-// needs, unless they are the last layer.
+// Divides each node of the frontier into two children, appended to nodes_ in the same order, ready to be searched.
 void NodeGrower::divide(const Frontier& frontier, bool last_layer) {
     place_other_categories(frontier);
     const bool in_place = last_layer && masses_.of_row.empty();
@@ -138,8 +135,7 @@ void NodeGrower::count_children(std::size_t index, std::size_t left, const Divis
     }
 }
 
-// Several workers: computes what the children of frontier[begin ... end - 1] need, with at most one all-reduce, whose size
-// (kMostNumbers) decides `end`, which is returned.
+// Several workers: computes what the children of frontier[begin ... end - 1] need, by at most one all-reduce. Returns `end`.
 std::size_t NodeGrower::add_up_children(const Frontier& frontier, std::size_t begin, std::size_t first_child,
                                         bool last_layer) {
     bool meet = false;
@@ -197,8 +193,7 @@ bool NodeGrower::may_search(std::size_t left_child) const {
 }
 
 // Chooses the child whose histograms are summed over the workers: the lighter one, since all workers know the weights. Each
-// worker builds histograms of the child with fewer of its own rows, and computes the other's by subtraction from the
-// parent's.
+// worker builds those of the child with fewer of its own rows, and subtracts them from the parent's for the other.
 void NodeGrower::choose_sent(std::size_t parent, std::size_t left) {
     WorkNode &first = nodes_[left], &second = nodes_[left + 1];
     if (!nodes_[parent].histograms || !nodes_[parent].own || n_lent_ + 2 > most_lent_) return;

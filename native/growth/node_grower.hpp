@@ -2,9 +2,8 @@
 // their statistics are computed, summed over the workers, splits are chosen, and rows are partitioned between the children.
 //
 // With one worker a frontier is one node, depth first, which keeps few histograms alive; large trees continue with a subtree
-// per thread. With several workers a frontier is a whole layer (one node with best-first growth), and every decision follows
-// from sums over all workers. In a full search there is one all-reduce per layer, of the histograms of one child of each
-// node.
+// per thread. With several workers it is a whole layer (one node with best-first growth), and every decision follows from
+// sums over all workers. In a full search there is one all-reduce per layer, of histograms of one child of each node.
 #pragma once
 
 #include <atomic>
@@ -100,8 +99,7 @@ private:
         return node.scope ? draws_.draw(node.scope->allowed, key, first, last) : draws_.draw(key, first, last);
     }
     void search(WorkNode& node);
-    // Runs body(k, n_threads) for k = 0 ... n - 1: many nodes in parallel with one thread each, few nodes one after the other
-    // with all threads.
+    // Runs body(k, n_threads) for k = 0 ... n - 1: many nodes with one thread each, few nodes in sequence with all threads.
     template <class Body>
     void for_each_node(std::size_t n, Body&& body) const {
         if (n_threads_ > 1 && n >= 2 * static_cast<std::size_t>(n_threads_))

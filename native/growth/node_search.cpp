@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 16384;
 constexpr std::size_t kManySlots = 40000;
-// Maximum number of gathered codes that are kept between computing their range and summing left of the cut; beyond it codes
-// are gathered twice.
+// Maximum number of codes that are kept from computing ranges to summing left of cuts; beyond it they are gathered twice.
 constexpr std::size_t kMostCodes = std::size_t{1} << 26;
 
 }  // namespace
@@ -53,8 +52,7 @@ void NodeGrower::search_layer(const Frontier& frontier) {
     if (!others.empty()) search_together(others);
 }
 
-// Several workers: sets the splits of these nodes, by ColumnTables summed over the workers, or with random thresholds by
-// DrawnSums.
+// Several workers: sets the splits of these nodes, by sums over the workers of ColumnTables or (random cuts) DrawnSums.
 void NodeGrower::search_together(const Frontier& frontier) {
     std::vector<Node*> nodes;
     for (const std::size_t index : frontier) nodes.push_back(&nodes_[index].node);
@@ -112,8 +110,7 @@ std::optional<NodeGrower::Division> NodeGrower::division_of(const Split& split, 
     return division;
 }
 
-// Random thresholds: an all-reduce (maximum) gives the ranges of the codes, from which cuts are drawn, and a second one (sum)
-// the sums on the left of these cuts.
+// Random cuts: a first all-reduce gives the ranges of codes, from which cuts are drawn; a second one sums their left sides.
 void NodeGrower::choose_from_draws(std::vector<AskedColumn>& asked, const std::vector<std::size_t>& place_of_node,
                                    std::vector<Choice>& choices) {
     std::size_t size = 0, n_codes = 0;
@@ -187,8 +184,7 @@ Split NodeGrower::search_pair_together(ColumnSet columns, std::size_t excluded, 
     return pairs_->finish_shared(first, second, best);
 }
 
-// Computes the ColumnTables of these columns, sums them over the workers, and calls choose(first column, tables) for each
-// group of `together` consecutive columns, in order.
+// Computes ColumnTables, sums them over the workers, and calls choose(column, tables) for each group of `together` columns.
 template <class Choose>
 void NodeGrower::measure_columns(std::vector<AskedColumn>& asked, std::size_t together, Choose&& choose) {
     const bool with_masses = masses_.minimum > 0;

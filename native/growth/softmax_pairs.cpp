@@ -199,8 +199,7 @@ double SoftmaxPairs::grow(WeightedTrees& trees, Pairs pairs, std::size_t n_sampl
     return mean * static_cast<double>(cumulative_.back()) * mass_unit_ / weights.total();
 }
 
-// Grows the tree of label z on the binary problem "is its cost above the expected cost?", and returns its edge: Geist (2015),
-// equation (8) and section 5.1.
+// Grows the tree of label z (is its cost above the expected cost?) and returns its edge: Geist (2015), (8) and section 5.1.
 double SoftmaxPairs::grow_label(WeightedTrees& trees, std::size_t z, Pairs pairs, std::uint64_t round,
                                 InterruptCheck check) {
     grown_[z] = nullptr;

@@ -54,8 +54,7 @@ private:
 
     SoftmaxScores& scores_;
     std::uint64_t seed_;
-    // All rows of all workers, sorted by hash: an order that depends on the rows' content alone, with copies of a row
-    // together.
+    // All rows of all workers, sorted by hash: an order by content, with copies of a row together.
     std::vector<std::uint32_t> canonical_;     // index of the row on this worker, or kElsewhere
     std::vector<std::uint32_t> worker_of_;     // rank of the worker that has it; empty with one worker
     std::vector<std::uint64_t> cumulative_;    // cumulative masses (sampling weights) in this order; empty: all are equal

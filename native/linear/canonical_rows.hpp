@@ -1,5 +1,4 @@
-// Hashes of rows, by which sparse boosting sorts the rows into an order that depends on their content alone, and copies of
-// the data in that order, column by column.
+// Hashes of rows, by which sparse boosting sorts them into a canonical order, and columns of the data in that order.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +13,7 @@ namespace radboost {
 template <class T>
 void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uint64_t* out);
 
-// The same for compressed rows (CSR; columns, CSC, if by_column). n_lines: rows or columns; starts: shape (n_lines + 1,);
-// places: column or row index of each entry.
+// The same for compressed rows (CSR; if by_column CSC). starts: shape (n_lines + 1,); places: column (row) of each entry.
 template <class T>
 void hash_compressed(const std::int64_t* starts, const std::int32_t* places, const T* values, std::size_t n_lines,
                      bool by_column, int n_threads, std::uint64_t* out);
@@ -24,8 +22,7 @@ void hash_compressed(const std::int64_t* starts, const std::int32_t* places, con
 template <class T>
 void gather_columns(MatrixView<T> X, const std::int64_t* rows, std::size_t n_rows, int n_threads, double* out);
 
-// Converts compressed rows (starts, places, values) to compressed columns, in which row i is row rows[i] of the input.
-// column_starts: shape (n_columns + 1,).
+// Converts CSR (starts, places, values) to CSC, in which row i is row rows[i] of the input. column_starts: (n_columns + 1,).
 template <class T>
 void compress_columns(const std::int64_t* starts, const std::int32_t* places, const T* values,
                       const std::int64_t* rows, std::size_t n_rows, std::size_t n_columns, int n_threads,

@@ -1,5 +1,4 @@
-// Views of the columns of a design matrix, dense or compressed (CSC), which is owned elsewhere. Both have the same methods,
-// for templates over the kind of storage ("Store").
+// Views of a design matrix owned elsewhere, dense or compressed (CSC), with equal methods: the template parameter "Store".
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Implements `descend` (coordinate_descent.hpp): cyclic coordinate descent with an active set, Anderson extrapolation, and a
-// change from passes over the rows to Gram matrices.
+// Implements `descend` (coordinate_descent.hpp): cyclic coordinate descent with an active set, on rows or Gram matrices.
 #include <algorithm>
 #include <cmath>
 

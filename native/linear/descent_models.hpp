@@ -61,8 +61,7 @@ public:
         }
     }
 
-    // State that is an affine function of the unknowns, for extrapolation; `refresh` recomputes the rest after it was
-    // changed.
+    // State that is affine in the unknowns, for extrapolation; `refresh` recomputes the rest after a change of it.
     double* affine() { return model_.direction; }
     std::size_t n_affine() const { return model_.n_outputs * store_.n_rows; }
     void refresh() {

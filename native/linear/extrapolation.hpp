@@ -18,8 +18,7 @@ struct Unknowns {
 };
 
 // Stores the unknowns x_i after each pass, with the model's state that is affine in them. After 6 passes it computes the
-// combination sum_i c_i x_i, sum_i c_i = 1, that minimizes |sum_i c_i (x_i+1 - x_i)|, and keeps it if the objective (model
-// plus penalty) is lower there.
+// combination sum_i c_i x_i, sum_i c_i = 1, that minimizes |sum_i c_i (x_i+1 - x_i)|, and keeps it if the objective is lower.
 template <class Model>
 class Extrapolation {
 public:

@@ -39,8 +39,7 @@ void project_to_two(double* values, const double* masses, std::size_t size) {
     for (std::size_t i = 0; norm > 1.0 && i < size; ++i) values[i] /= norm;
 }
 
-// w_l = sign(v_l) max(|v_l| - t / m_l, 0) with sum |w_l| = 1. Nonzero leaves are those with m_l |v_l| > t, and over them t =
-// (sum |v_l| - 1) / sum (1 / m_l).
+// w_l = sign(v_l) max(|v_l| - t / m_l, 0), with t = (sum |v_l| - 1) / sum (1 / m_l) over the leaves with m_l |v_l| > t.
 void project_to_one(double* values, const double* masses, std::size_t size) {
     double norm = 0;
     for (std::size_t i = 0; i < size; ++i) norm += std::fabs(values[i]);

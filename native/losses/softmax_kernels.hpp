@@ -18,8 +18,7 @@ struct SoftmaxBlock {
 void softmax_rows(const SoftmaxBlock& block, double* rule, double* cost);
 
 // The same for two classes, with equal bits, and size[i] = sum_z g(z | x_i) |c_i(z) - cost[i]|, the L1 norm of the gradient.
-// `costs`: shape (2, n_rows), class by class. wrong[i] = 1 if the class with the largest score (in a tie the first) is not
-// classes[i], otherwise 0.
+// `costs`: shape (2, n_rows), class by class. wrong[i]: 1 if row i is misclassified (the first class wins ties), otherwise 0.
 struct TwoClassBlock {
     const std::int32_t* scores;
     const float* costs;

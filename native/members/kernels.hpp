@@ -1,5 +1,4 @@
-// Kernel hypotheses h(x) = K(center, x) in [-1, 1]. Each value is computed from its pair alone, so that it is the same bit
-// for bit whatever the other rows.
+// Kernel hypotheses h(x) = K(center, x) in [-1, 1], computed pair by pair, so that values do not depend on other rows.
 #pragma once
 
 #include <cstddef>

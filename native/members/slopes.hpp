@@ -7,8 +7,7 @@
 
 namespace radboost {
 
-// d_j of Cortes, Mohri and Syed (2014), Deep Boosting, Figure 2, lines 5-9: the subderivative of F by weight j that is
-// nearest to zero, times m / (2 S).
+// d_j of Cortes, Mohri and Syed (2014), Deep Boosting, Figure 2, lines 5-9: m / (2 S) times the subderivative nearest to 0.
 //
 // growing: edge of h, the expectation of y h under D, so that epsilon - 1/2 = -edge / 2. threshold: Lambda_j m / S.
 // shrinking: the edge for decreasing weights, which differs where the loss has a kink (Kuznetsov, Mohri and Syed, 2014,
@@ -22,8 +21,7 @@ struct DescentRule {
     double tolerance;     // skip coordinates with |d_j| <= tolerance
 };
 
-// (slot, |d_j|) of the coordinates along which F decreases. Arrays have one entry per slot; a weight of 0 means an empty
-// slot.
+// (slot, |d_j|) of the coordinates along which F decreases. Arrays have one entry per slot; weight 0 means an empty slot.
 std::vector<std::pair<std::size_t, double>> descents(const double* growing, const double* shrinking,
                                                      const double* weights, const double* prices, std::size_t n_slots,
                                                      const DescentRule& rule);

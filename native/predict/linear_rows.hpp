@@ -1,13 +1,11 @@
-// Linear predictions X W, each row summed from the first column to the last, so that a prediction does not depend on the
-// other rows, on threads, or on a BLAS library.
+// Linear predictions X W, row by row in the order of the columns, so that no result depends on other rows, threads or a BLAS.
 #pragma once
 
 #include <cstddef>
 
 namespace radboost {
 
-// out[i, k] = sum_j x[i, j] * weights[j, k]; all row-major, shapes (n_rows, n_outputs), (n_rows, n_columns) and (n_columns,
-// n_outputs).
+// out[i, k] = sum_j x[i, j] * weights[j, k]; row-major, x of shape (n_rows, n_columns), weights (n_columns, n_outputs).
 void linear_rows(const double* x, std::size_t n_rows, std::size_t n_columns, const double* weights, std::size_t n_outputs,
                  int n_threads, double* out);
 

@@ -17,8 +17,7 @@ namespace radboost {
 
 // Arrays of the nodes of all trees, tree after tree. Children come after their parent; the right child is left + 1; a leaf
 // has feature -1. A row goes left if x[feature] <= threshold, or if x[feature] is NaN and missing_left is set. A node that
-// splits by categories sends the categories in its set left; x[feature] is then a category code, and any other value is
-// missing.
+// splits by categories sends left those in its set; any x[feature] that is not a category code is then missing.
 //
 // With one output the value of a leaf is its prediction. With several it is the index of the output that the leaf votes for
 // (-1: it abstains) or, if the forest has vectors, the index of the leaf's vector of n_outputs predictions.

@@ -18,8 +18,7 @@ struct Quadrature {
 };
 Quadrature gauss_legendre(std::size_t n);
 
-// Arrays of one tree, validated by Forest, which describes them. sets: index of each node's set of categories, -1 for splits
-// by a threshold; null if there are no categories.
+// Arrays of one tree, validated by Forest, which describes them. sets: index of each node's set of categories, -1: threshold.
 struct TreeView {
     const std::int32_t *features, *left, *sets;
     const double* thresholds;

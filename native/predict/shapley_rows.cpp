@@ -16,8 +16,7 @@ constexpr std::size_t kBlocks = 5;  // arrays of K x W numbers per depth
 // Runs one program; kPoints is K if known at compile time, otherwise 0. For each depth of the path, by quadrature point and
 // row: chance = probability of reaching the node, times the weight of the point; share = fraction of the left side; kept =
 // prediction of the left subtree; answer = prediction of the subtree; quotient = factors for pairs. By row: goes_left = the
-// row goes left here; fulfils = it follows the path at all nodes so far that test this feature. Flags have 64 bits, like
-// doubles.
+// row goes left here; fulfils = it follows the path at all nodes so far that test this feature. Flags: 64 bits, like doubles.
 template <std::size_t kPoints>
 struct Run {
     const ShapleyProgram& program;

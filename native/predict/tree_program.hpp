@@ -24,7 +24,6 @@ struct ProgramStep {
 };
 
 // Steps of a tree, children before parents. In the end slot `result` has the index in `answers` of each row's leaf value.
-// Nodes with two equal children are left out.
 struct TreeProgram {
     std::vector<ProgramStep> steps;
     std::vector<double> answers;  // distinct leaf values, at most 256

@@ -16,14 +16,12 @@ constexpr std::size_t kBlockRows = 1024;
 // whether it was right; if not, the pass must be repeated.
 class BlockMeans {
 public:
-    // n_values: number of means. exponents: guesses, shape (n_values,), corrected by `finish`. n_parts: parts of the rows,
-    // which may be summed by different threads.
+    // n_values: number of means. exponents: guesses, shape (n_values,). n_parts: parts of the rows, summed by threads.
     BlockMeans(const RowWeights& weights, std::size_t n_values, int* exponents, std::size_t n_parts);
 
     // Adds the terms of mean number `value` for the rows [begin, begin + count), unweighted; overwrites `terms`.
     void add(std::size_t part, std::size_t value, std::size_t begin, std::size_t count, double* terms);
-    // Writes the means, shape (n_values,). Returns true if all exponents were right, otherwise corrects them. All workers
-    // must call it and get the same result.
+    // Writes the means, shape (n_values,). Returns true if the exponents were right, else corrects them. A collective operation.
     bool finish(double* out);
 
 private:

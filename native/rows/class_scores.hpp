@@ -59,8 +59,7 @@ private:
     double edge_unit_ = 0, slope_ = 0;
 };
 
-// Scores f(i, c) as int32 multiples of 2^-20, shape (n_rows, n_classes). Only differences within a row matter: all scores of
-// a row may be shifted by a constant.
+// Scores f(i, c) as int32 multiples of 2^-20, shape (n_rows, n_classes), up to a constant per row (see ScoreGrid).
 class ClassScores {
 public:
     // The rows must be sorted by class. Without a loss, use `reweigh_from`. Keeps references to the objective and weights.

@@ -53,8 +53,7 @@ int128 value_edge(const std::int64_t* weights, const float* values, std::size_t 
 }
 
 
-// Adds the weights of rows [begin, end) to a histogram over the bytes of signs (256 bins), from which the edges of eight
-// hypotheses follow.
+// Adds weights of rows [begin, end) to a histogram over bytes of signs, from which the edges of eight hypotheses follow.
 void add_signs(const std::uint8_t* bytes, const std::int64_t* weights, std::size_t begin, std::size_t end,
                std::int64_t* histogram) {
     // Neighboring rows often have equal bytes: four histograms in turn avoid store-to-load stalls.

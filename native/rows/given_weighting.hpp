@@ -19,8 +19,7 @@ struct GivenRows {
     std::size_t size;
 };
 
-// Gain of predicting class k in row i: weight(i) if k is its class, otherwise 0 (with two classes -weight(i)). Leaves then
-// predict by weighted majority.
+// Gain of predicting class k in row i: weight(i) if k is its class, otherwise 0 (two classes: -weight(i)).
 class GivenWeighting : public AnswerWeighting {
 public:
     GivenWeighting(std::size_t n_classes, const Collective& collective);

@@ -21,8 +21,7 @@ void RowWeights::replace(const double* weights, std::size_t n_rows) {
     count();
 }
 
-// Computes all members that follow from the weights, over all workers; one without rows learns here whether there are
-// weights.
+// Computes all members that follow from the weights. A worker without rows learns here whether the others have weights.
 void RowWeights::count() {
     double facts[3] = {weights_.empty() ? 0.0 : 1.0, 0.0, 0.0};  // given; some are not integers; the largest
     for (const double w : weights_) {

@@ -21,7 +21,6 @@ struct SoftmaxSums {
 class SoftmaxScores {
 public:
     // `costs` in [0, 1]: shape (n_rows, n_classes) if costs_per_row, otherwise (n_classes, n_classes), a row per true class.
-    // Keeps a reference to the weights.
     SoftmaxScores(std::vector<std::uint16_t> classes, std::size_t n_classes, std::vector<float> costs, bool costs_per_row,
                   const RowWeights& weights);
 

@@ -117,8 +117,7 @@ public:
     // with a MarginWeighting, otherwise (n_hypotheses, n_classes).
     virtual void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const;
     // Edge of one hypothesis with a factor on each row, per group: sums[2 g] = sum of gain * prediction * factor over group
-    // g, sums[2 g + 1] = sum of the absolute terms; in units of edge_unit() / kValueGrid. Prediction times factor is rounded
-    // to a multiple of 1 / kValueGrid.
+    // g, sums[2 g + 1] = sum of the absolute terms, in units of edge_unit() / kValueGrid (to which factors are rounded).
     virtual void group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors,
                                  const RowGroups& groups, int n_threads, int128* sums) const;
     // True if g(i, k) is D(i) for the row's class and -D(i) for all others, so that growth weights suffice.

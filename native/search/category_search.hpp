@@ -10,8 +10,7 @@ namespace radboost {
 // are neither in an entry nor missing (categories of zero growth weight) follow the heavier child.
 void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,
                          bool missing_left, const Node& node, std::int64_t minimum, double* scores);
-// Random nonempty subset of the n categories `codes`; all of them only if `missing`. A function of the key and of the set of
-// categories.
+// Random nonempty subset of the n categories `codes`, all of them only if `missing`; a function of key and categories.
 CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing);
 
 // Scores every cut along the categories sorted by Table::order. With two classes the best of all subsets is among these cuts
@@ -39,8 +38,7 @@ void search_categories(Table& table, const Categories& categories, const Node& n
         best.place(order.data(), present, categories.codes);
 }
 
-// Scores the same cuts along one order of the categories at two nodes, and adds up the scores. only: 0 for all cuts,
-// otherwise only the cut after this many entries.
+// Adds up the scores at two nodes of cuts along one order of the categories: all, or only the one after `only` > 0 entries.
 template <class Table, class Statistics>
 void search_shared_order(const Statistics& statistics, std::array<const Node*, 2> nodes,
                          const std::array<ColumnCodes, 2>& codes, const std::vector<std::uint8_t>& order, std::size_t only, bool missing, std::size_t column,

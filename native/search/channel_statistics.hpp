@@ -34,8 +34,7 @@
 
 namespace radboost {
 
-// Histograms of sample weights (shape (n_slots,)), needed if leaves have a minimum weight; `subtract_masses` removes the rows
-// of `part`.
+// Histograms of sample weights, shape (n_slots,), for a minimum weight of leaves; subtract_masses removes the rows of `part`.
 void build_masses(const BinnedData& data, const Node& node, const SplitSearch& search, std::vector<std::int64_t>& out);
 void subtract_masses(const BinnedData& data, const Node& part, const NodeHistograms* known, const SplitSearch& search,
                      std::vector<std::int64_t>& whole);

@@ -22,8 +22,7 @@ struct Side {
     std::int64_t edge() const { return std::max<std::int64_t>(0, 2 * largest - weight); }
 };
 
-// Score of a split from the class weights of the node (`all`) and of its left child, shape (n,). -1 with gini if a child has
-// no weight.
+// Score of a split from the class weights of the node (`all`) and of its left child, shape (n,). Gini of an empty child: -1.
 inline double split_score(Criterion criterion, const std::int64_t* all, const std::int64_t* left, std::size_t n) {
     Side here, there;
     for (std::size_t s = 0; s < n; ++s) {

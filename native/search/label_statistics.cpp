@@ -133,8 +133,7 @@ void LabelStatistics::build(const Node& node, const SplitSearch& search, NodeHis
     });
 }
 
-// For few columns: threads divide the rows. If the border between two threads is within a class, the later thread sums its
-// part into a histogram of its own.
+// For few columns: threads divide the rows. Of a class that two threads divide, the later one fills its own histogram.
 void LabelStatistics::share_rows(const Node& node, int n_threads, std::uint32_t* out) {
     const std::size_t slots = data_.n_slots(), parts = static_cast<std::size_t>(n_threads), n = node.rows.count;
     scratch_.resize(parts);

@@ -197,8 +197,7 @@ private:
         (gini ? gini_scores : edge_scores)(left, here, there, n, total, out);
     }
 
-    // Segment of the class by whose fraction categories are sorted: with two classes class 1 (n_segments if it does not
-    // occur), otherwise the heaviest.
+    // Segment of the class by which categories are sorted: with two classes class 1 (absent: n_segments), else the heaviest.
     std::size_t key_segment() const {
         std::size_t best = 0;
         const bool two = statistics_.weighting_.n_classes() == 2;

@@ -43,8 +43,7 @@ RADBOOST_INLINE MaskWord collect(const std::uint8_t* bytes) {
     return mask;
 }
 
-// The 64 entries of word number `word`. The array may end after the highest selected row, so those of the last word are
-// copied to `copy` and padded.
+// The 64 entries of word number `word`; of the last word a padded copy, as the array may end after the highest selected row.
 template <class T>
 RADBOOST_INLINE const T* entries_of(const T* entries, std::size_t word, std::size_t n_words, MaskWord mask, T* copy) {
     if (word + 1 < n_words) return entries + kWordRows * word;

@@ -1,8 +1,7 @@
 // Sets of rows as bit masks, 64 rows per word, and the kernels on them that LayerGrower needs for random thresholds.
 //
 // Reading all codes of a column and masking is faster than gathering the codes of selected rows if at least a few percent of
-// the rows are selected. Every kernel exists in plain C++ and for AVX-512 with VBMI2; the processor decides which one runs,
-// and both give equal results.
+// the rows are selected. Every kernel exists in plain C++ and for AVX-512 with VBMI2, with equal results.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +22,7 @@ bool has_fast_masks();
 // In all functions, bit b of mask[w], w < n_words, selects entry 64 w + b of the arrays `codes`, `weights` or `from`. Entries
 // after the last selected one are not read: the array may end there.
 
-// Range of the selected codes; missing_code is -1 if the column has none. All codes must lie in `bounds`; the search stops
-// when it has seen both bounds.
+// Range of the selected codes; missing_code: -1 if none. All codes must lie in `bounds`; stops when both bounds are seen.
 CodeRange masked_range(const std::uint8_t* codes, const MaskWord* mask, std::size_t n_words, int missing_code,
                        const CodeRange& bounds);
 
@@ -41,8 +39,7 @@ void masked_sums(const ColumnCut* cuts, std::size_t n_cuts, const std::uint32_t*
 std::uint32_t masked_sum_of_code(const std::uint8_t* codes, std::uint8_t code, const std::uint32_t* weights,
                                  const MaskWord* mask, std::size_t n_words);
 
-// Divides the selected rows into masks: `left` if the code is <= bin or equals left_code (-1: none), otherwise `right`.
-// Returns the number of rows in `left`.
+// Divides the selected rows: `left` if the code is <= bin or equals left_code (-1: none), else `right`. Returns the left ones.
 std::size_t split_mask(const std::uint8_t* codes, std::uint8_t bin, int left_code, const MaskWord* mask,
                        std::size_t n_words, MaskWord* left, MaskWord* right);
 

@@ -11,8 +11,7 @@
 
 namespace radboost {
 
-// The test of a split: codes <= bin go left, in a categorical column those in the set `left`; missing values (the largest
-// code of their column) go left if missing_left.
+// The test of a split: codes <= bin (in a categorical column: in the set `left`) go left, missing values if missing_left.
 struct Question {
     std::uint32_t column, bin;
     bool missing_left;

@@ -283,8 +283,7 @@ void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std:
 }
 
 CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing) {
-    // Every category has 64 random bits; the lowest bit in which they differ decides which go left (with missing values bit
-    // 0, which may be equal for all).
+    // Every category has 64 random bits; the lowest in which they differ (with missing values: bit 0) decides which go left.
     std::uint64_t some = 0, all = ~std::uint64_t{0};
     for (std::size_t k = 0; k < n; ++k) {
         const std::uint64_t word = mix(key, codes[k]);
@@ -296,8 +295,7 @@ CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_
     for (std::size_t k = 0; k < n; ++k)
         if ((mix(key, codes[k]) & telling & (~telling + 1)) != 0) left.add(codes[k]);
     const bool alike = (some & ~all & telling) == 0;
-    // All bits equal: with missing values all categories go left, since these form the other side. Without (probability 2^-64
-    // for two categories) the first category goes left.
+    // All bits equal: with missing values, which form the other side, all go left; without (probability 2^-64) the first.
     for (std::size_t k = 0; alike && k < (missing ? n : 1); ++k) left.add(codes[k]);
     return left;
 }

@@ -35,8 +35,7 @@ namespace radboost {
 constexpr std::size_t kEntries = 256;
 using EntryScores = std::array<double, kEntries>;
 
-// The codes of a node in one column and the list of those that occur: from the rows of this process, or from a table of
-// counts by code over the rows of all workers.
+// The codes of a node in one column and the list of those that occur, from the rows or from a table summed over workers.
 class ColumnCodes {
 public:
     // Gathers the codes of the rows; present(), ranks() and range() are undefined until `list` or `find_range` is called.
@@ -73,16 +72,14 @@ private:
     std::uint8_t present_[kEntries], ranks_[kEntries];
 };
 
-// Sets the scores of cuts after empty entries to -1, so that a search over all bins chooses the same cut as one over the
-// codes that occur.
+// Scores cuts after empty entries -1, so that a search over all bins equals one over the codes that occur.
 template <class Table>
 void forbid_empty_entries(const Table& table, std::size_t n, double* scores) {
     for (std::size_t entry = 0; entry < n; ++entry)
         if (table.empty(entry)) scores[entry] = -1;
 }
 
-// Sets scores[k] = -1 for cuts that leave a child with less sample weight than `minimum`. masses: sample weights by entry,
-// shape (n + 1,), the last one of missing values.
+// Sets scores[k] = -1 if a child gets less sample weight than `minimum`. masses: by entry, (n + 1,), the last one of missing.
 void forbid_light_children(const std::int64_t* masses, std::size_t n, bool missing_left, const Node& node,
                            std::int64_t minimum, double* scores);
 // Sample weights by entry, shape (n_present() + 1,), the last one of missing values. masses: by row.
@@ -106,8 +103,7 @@ RADBOOST_NOINLINE void choose_shared_categories(const Statistics& statistics, co
                                                 std::array<const Node*, 2> nodes, std::array<ColumnCodes, 2>& codes,
                                                 const SplitSearch& search, BestSplit& best);
 
-// Runs body(k, best) for k = 0 ... n_columns - 1, on several threads with a BestSplit each, and returns the best; the first
-// one in a tie.
+// Runs body(k, best) for k = 0 ... n_columns - 1, with a BestSplit per task, and returns the best, in a tie the first.
 template <class Body>
 BestSplit best_of_columns(std::size_t n_columns, double to_beat, int n_threads, Body&& body) {
     const BestSplit start{to_beat, Split{}};
@@ -281,8 +277,7 @@ void choose_drawn_cut(const Statistics& statistics, const BinnedData& data, cons
     take_drawn_cut<Table>(statistics, node, codes.column(), cut, DrawnSums(numbers.data(), n), search, best);
 }
 
-// Best split of a node straight from its rows: over all cuts of these columns between codes that occur, or over one random
-// cut per column.
+// Best split of a node from its rows: over all cuts of these columns between codes that occur, or one random cut per column.
 template <class Table, class Statistics>
 BestSplit search_rows(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnSet columns,
                       const SplitSearch& search, double to_beat) {
@@ -327,8 +322,7 @@ void choose_from_table(const Statistics& statistics, const BinnedData& data, con
     table.sum_left(sides_of(data, best.split), best.split.left_sums.data());
 }
 
-// Updates `best` with the best cut of one column for two nodes that share it, by the sum of their scores. Both `codes` must
-// be loaded.
+// Updates `best` with the best cut of one column shared by two nodes, by the sum of their scores; `codes` must be loaded.
 template <class Table, class Statistics>
 void choose_shared_cut(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
                        std::array<ColumnCodes, 2>& codes, const SplitSearch& search, BestSplit& best) {

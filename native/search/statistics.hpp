@@ -1,6 +1,5 @@
 // Interface between tree growth and split criteria: nodes, splits, histograms, and NodeStatistics, which builds histograms
-// and finds the best split. The statistics are weights by class (LabelStatistics) or sums of channels (ChannelStatistics):
-// gains of all classes, or gradients and weights.
+// and finds the best split. Statistics are weights by class (LabelStatistics) or sums of channels (ChannelStatistics).
 #pragma once
 
 #include <cstddef>
@@ -60,8 +59,7 @@ struct Split {
 // Child of each code of the split's column.
 SideTable sides_of(const BinnedData& data, const Split& split);
 
-// Options of a search. The best split must have a higher score than the unsplit node; in a tie the first wins, in the order
-// (column, bin, missing values right before left).
+// Options of a search. Ties go to the first split in the order (column, bin, missing values right before left).
 struct SplitSearch {
     const std::int64_t* masses;  // sample weights by row, as integers; null if leaves have no minimum weight
     std::int64_t minimum_mass;   // minimum sample weight of a child; 0: none
@@ -200,9 +198,8 @@ public:
 // Makes statistics for each thread that grows a subtree.
 using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
-// LabelStatistics for gini, and for edges if gains follow from the row's class; otherwise EdgeStatistics. directions:
-// monotone constraints of the score of class 1, -1 (decreasing), 0 or +1 (increasing) per column; empty: none. Keeps
-// references.
+// LabelStatistics for gini, and for edges if gains follow from the row's class; otherwise EdgeStatistics. Keeps references.
+// directions: monotone constraints of the score of class 1, -1 (decreasing), 0 or +1 (increasing) per column; empty: none.
 std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion,
                                                 const std::vector<std::int8_t>& directions);
 

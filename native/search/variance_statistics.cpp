@@ -1,7 +1,6 @@
 // Splits of regression trees by explained squared gradient.
 //
-// A leaf with gradient sums G_k (k: output) and weight W fits the negative gradient by the values -G_k / W, which decreases
-// the squared error by sum_k G_k^2 / W: its score.
+// A leaf with gradient sums G_k (k: output) and weight W has the values -G_k / W; its score is sum_k G_k^2 / W.
 #include <algorithm>
 #include <array>
 
@@ -171,8 +170,7 @@ public:
         }
     }
 
-    // Ascending by the mean gradient of the output that varies most between the categories. With one output the best subset
-    // is a cut along this order.
+    // Ascending by the mean gradient of the output that varies most between categories; optimal with one output.
     void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node&) const {
         const GradientWords words = weighting_.words();
         const auto weight = [&](std::size_t entry) { return words.weight(entries[entry * words.n_outputs]); };

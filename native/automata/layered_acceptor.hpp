@@ -1,5 +1,4 @@
-// The automaton A of the scores, acyclic in layers: all strings of one length with n-gram features (Storcheus, PhD thesis,
-// NYU 2021, Figure 6.2(d)), or any subset of strings, such as a beam.
+// The layered automaton A of the scores of strings of one length (Storcheus, PhD thesis, NYU 2021, Figure 6.2(d)), or a beam.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// The deterministic automaton B of a loss over all strings of one length: Storcheus, PhD thesis, NYU 2021, Figures 6.2(a) and
-// 6.4(a), with losses as costs (the thesis has exp of them).
+// The deterministic automaton B of a loss on strings of one length: Storcheus, PhD thesis, NYU 2021, Figures 6.2(a), 6.4(a).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,7 @@
 // Collective communication (all-reduce, all-gather) between workers that each hold a part of the training rows.
 //
-// Every number that a model depends on is a sum of integers over the rows, a maximum, or a function of these. With several
-// workers all of them run the same program on their own rows. Every worker makes the same calls in the same order, and all
-// get the same results; so no decision may depend on the rows of one worker alone.
+// Every number that a model depends on is a sum of integers over the rows, a maximum, or a function of these. All workers run
+// the same program on their own rows and make the same calls in the same order; no decision depends on one worker's rows.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Sums of doubles that do not depend on the order of the terms: each term is rounded to a fixed-point integer, with one scale
-// given by the largest term, and integers are added exactly (in 128 bits).
+// Sums of doubles in any order with equal results: terms are rounded to fixed-point integers and added exactly (128 bits).
 #pragma once
 
 #include <cmath>

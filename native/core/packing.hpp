@@ -13,8 +13,7 @@
 namespace radboost {
 
 std::vector<std::uint8_t> pack(const std::int64_t* numbers, std::size_t count);
-// Adds the packed numbers to `sums` (length `count`), modulo 2^64. Throws if `bytes` is not an output of `pack` or has
-// another count; `sums` is then left in an unspecified state.
+// Adds the packed numbers to `sums` (length `count`), modulo 2^64. Throws, with `sums` unspecified, for other bytes or counts.
 void add_packed(const std::uint8_t* bytes, std::size_t size, std::int64_t* sums, std::size_t count);
 
 }  // namespace radboost

@@ -1,5 +1,4 @@
-// Division of a column's sorted distinct values into bins of nearly equal weight (weighted quantiles, except that heavy
-// values get bins of their own). Used by quantiles.hpp and sketch.hpp.
+// Division of a column's sorted values into bins of nearly equal weight: quantiles, but heavy values get bins of their own.
 #pragma once
 
 #include <cstddef>

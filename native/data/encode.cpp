@@ -20,8 +20,7 @@ public:
         }
     }
 
-    // Encodes rows i = begin ... begin + count - 1. If `places` is null, output row i is row order[i] of X (null: row i);
-    // otherwise row i of X, a block, becomes output row places[i].
+    // Encodes rows i = begin ... begin + count - 1: row order[i] (null: i) of X to output row i or, if not null, places[i].
     void encode(const MatrixView<T>& X, const std::int64_t* order, const std::uint32_t* places, std::size_t begin,
                 std::size_t count) {
         T x[kTileRows];

@@ -137,8 +137,7 @@ void Grower::grow(std::uint64_t round, InterruptCheck check) {
     target_->list_candidates(options_.growth == Growth::best_first, options_.n_threads, tree_);
 }
 
-// Numbers the nodes in the order of the splits (see GrownNode): layer by layer, or by label with best-first growth, where
-// labels are in the order in which splits were chosen.
+// Numbers the nodes in the order of the splits (see GrownNode): layer by layer, with best-first growth by label.
 void Grower::number_nodes() {
     const bool by_labels = options_.growth == Growth::best_first;
     tree_.node_of_label.assign(nodes_.size(), 0);

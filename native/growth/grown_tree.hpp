@@ -1,5 +1,4 @@
-// GrownTree: a tree as growth leaves it. Its first 2 n + 1 nodes are the tree after n splits, so that every smaller tree that
-// occurred during growth can be used as a hypothesis.
+// GrownTree: a tree as growth leaves it. Its first 2 n + 1 nodes are the tree after n splits, which may be a hypothesis too.
 #pragma once
 
 #include <cstddef>

@@ -182,8 +182,7 @@ bool NodeGrower::small_enough(const Frontier& open) const {
     return 2 * static_cast<std::size_t>(n_threads_) * largest <= std::max(n_cells(open), kCellsForSubtrees);
 }
 
-// Grows the subtree of each open node in one thread, the largest first: threads do not wait for each other between nodes, and
-// the rows of a subtree stay in the cache of one core.
+// Grows the subtree of each open node in one thread, the largest first, so that its rows stay in the cache of one core.
 void NodeGrower::grow_subtrees(Frontier& open) {
     std::sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
         return nodes_[a].n_rows() != nodes_[b].n_rows() ? nodes_[a].n_rows() > nodes_[b].n_rows() : a < b;

@@ -1,6 +1,5 @@
 // NodeGrower: growth of trees of all kinds, frontier by frontier. A frontier is a set of nodes that are processed together:
 // their statistics are computed, summed over the workers, splits are chosen, and rows are partitioned between the children.
-//
 // With one worker a frontier is one node, depth first, which keeps few histograms alive; large trees continue with a subtree
 // per thread. With several workers it is a whole layer (one node with best-first growth), and every decision follows from
 // sums over all workers. In a full search there is one all-reduce per layer, of histograms of one child of each node.

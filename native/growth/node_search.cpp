@@ -17,15 +17,13 @@ constexpr std::size_t kMostCodes = std::size_t{1} << 26;
 }  // namespace
 
 SplitSearch NodeGrower::search_of(const WorkNode& node) const {
-    // Histograms are scanned by several threads only if they have many slots or the node has many rows (otherwise the threads
-    // are asleep, and waking them takes longer than the scan).
+    // Histograms are scanned by several threads only if large or if the node is (otherwise waking threads takes longer).
     const bool share = node.n_rows() >= kRowsPerTask || data_.n_slots() >= kManySlots;
     return {masses_.minimum > 0 ? masses_.of_row.data() : nullptr, masses_.minimum, options_.random_thresholds, node.key,
             share || !node.histograms ? n_threads_ : 1};
 }
 
-// Sets the node's split, by its histograms if it has them, otherwise by its rows. If the node is constant in all of its drawn
-// columns, further ones are drawn, doubling the number each time.
+// Sets the node's split, by histograms if it has them. While it is constant in all drawn columns, twice as many are drawn.
 void NodeGrower::search(WorkNode& node) {
     const SplitSearch search = search_of(node);
     if (node.histograms) {

@@ -66,8 +66,7 @@ public:
     std::size_t n_classes() const { return n_classes_; }
     std::size_t n_splits() const { return nodes_.size() / 2; }
     double mass_scale() const { return mass_scale_; }
-    // Edge of the tree on the rows it was grown on, in units of the weights: gain of all leaves (see GivenWeighting); with
-    // two classes the weight of correct minus that of wrong rows.
+    // Gain of all leaves (see GivenWeighting): weight of the correct rows, with two classes minus that of the wrong ones.
     std::int64_t edge() const { return edge_; }
 
     // out[i] = predicted class of row begin + i, i < count.

@@ -14,8 +14,7 @@ namespace radboost {
 struct TreeNode {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-    // Number of the node during growth: 0 for the root, then in the order of creation, which depends on the timing of
-    // threads; Grower::number_nodes replaces labels by numbers that do not.
+    // Number of the node during growth (root: 0), in an order that depends on thread timing; see Grower::number_nodes.
     std::size_t label = 0;
     int depth = 0;
     std::uint64_t key = 0;   // key of its random draws: a hash of seed, round and the path from the root

@@ -1,5 +1,4 @@
-// Kernels of boosting with structural sparsity (Duchi and Singer, 2009): correlations of columns with residuals, and
-// coordinate descent on a quadratic model of the loss.
+// Kernels of boosting with structural sparsity (Duchi and Singer, 2009): correlations, and coordinate descent.
 //
 // Arrays by row have shape (n_outputs, n_rows), outputs being classes or tasks; weights have shape (n_columns, n_outputs).
 // "lines" are vectors over the rows, shape (n_lines, n_rows). x_ic is the entry of row i in column c, scaled by factor_c.

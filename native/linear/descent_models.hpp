@@ -1,5 +1,4 @@
-// Two forms of the quadratic model for `descend`, with the same methods: slope along a column, step along it, value.
-// ScoreModel keeps gradients by row, GramModel gradients by column.
+// Two forms of the quadratic model for `descend`, with equal methods: ScoreModel keeps gradients by row, GramModel by column.
 #pragma once
 
 #include <algorithm>

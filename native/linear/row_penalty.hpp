@@ -1,5 +1,5 @@
-// Penalties on rows of weights (the weights of one column for all outputs), for boosting with structural sparsity: value, and
-// exact update of one row. Tested against the NumPy versions in radboost.penalties.
+// Penalties on rows of weights (those of one column for all outputs): value, and exact update of a row. NumPy versions for
+// tests are in radboost.penalties.
 #pragma once
 
 #include <cmath>

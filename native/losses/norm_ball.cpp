@@ -18,8 +18,7 @@ double sum_of_squares(const double* values, std::size_t size) {
     return sum;
 }
 
-// w_l = m_l v_l / (m_l + t) with the t > 0 for which |w| = 1. Newton's method on 1 / |w(t)| - 1, which is concave in t and
-// negative at 0, increases monotonically to the root.
+// w_l = m_l v_l / (m_l + t) with |w| = 1: Newton's method on 1 / |w(t)| - 1, which is concave, increases to the root t > 0.
 void project_to_two(double* values, const double* masses, std::size_t size) {
     if (sum_of_squares(values, size) <= 1.0) return;
     double t = 0;

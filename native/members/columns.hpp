@@ -1,5 +1,4 @@
-// HypothesisColumns: the predictions of the ensemble's hypotheses (trees, stumps, kernels) on the training rows, one column
-// ("slot") each. "Answer" in names means the predicted class.
+// HypothesisColumns: predictions of the ensemble's hypotheses on the training rows, one slot each. "Answer": predicted class.
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,7 @@ enum class Kernel {
     cosine      // x . c / (|x| |c|); 0 if a norm is 0 or overflows
 };
 
-// out[k, i] = K(centres[k], X[i]), rounded to multiples of 1 / kValueGrid. Shapes, all row-major: centres (n_centres,
-// n_columns), X (n_rows, n_columns), out (n_centres, n_rows).
+// out[k, i] = K(centres[k], X[i]), rounded to multiples of 1 / kValueGrid; row-major, shape (n_centres, n_rows).
 void kernel_values(Kernel kernel, double gamma, const double* centres, std::size_t n_centres, const double* X,
                    std::size_t n_rows, std::size_t n_columns, int n_threads, float* out);
 

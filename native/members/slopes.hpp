@@ -8,7 +8,6 @@
 namespace radboost {
 
 // d_j of Cortes, Mohri and Syed (2014), Deep Boosting, Figure 2, lines 5-9: m / (2 S) times the subderivative nearest to 0.
-//
 // growing: edge of h, the expectation of y h under D, so that epsilon - 1/2 = -edge / 2. threshold: Lambda_j m / S.
 // shrinking: the edge for decreasing weights, which differs where the loss has a kink (Kuznetsov, Mohri and Syed, 2014,
 // Multi-Class Deep Boosting, equations (27) and (28)). is_signed: weights of either sign are allowed, otherwise weights >= 0.

@@ -97,8 +97,8 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> pair_of_;
 };
 
-// Compiles one tree. values: prediction of every leaf, shape (n_nodes,); cover: training weight of every node. Returns the
-// mean prediction, and adds a program to the chunk unless all predictions are equal.
+// Compiles one tree to a program of the chunk (none if all predictions are equal) and returns the mean prediction. values:
+// prediction of every leaf, shape (n_nodes,); cover: training weight of every node.
 double add_program(const TreeView& tree, const double* cover, const std::vector<double>& values, ShapleyChunk& chunk);
 
 }  // namespace radboost

@@ -1,5 +1,4 @@
-// Tree programs: prediction without branches, by evaluating all nodes of a tree, children first, for 256 rows at once. For
-// each row a node selects the result of its left or right child.
+// Tree programs: prediction without branches, by evaluating all nodes of a tree, children first, for 256 rows at once.
 #pragma once
 
 #include <array>

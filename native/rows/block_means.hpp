@@ -12,8 +12,7 @@ namespace radboost {
 constexpr std::size_t kBlockRows = 1024;
 
 // Rounds terms to integers of at most 50 bits and sums them. The scale is 2^(50 - exponent), where the exponent is a coarse
-// function of the largest term of all rows. That is known only at the end, so the sums use a guess, and `finish` reports
-// whether it was right; if not, the pass must be repeated.
+// function of the largest term. It is guessed; `finish` tells if the guess was wrong and the pass must be repeated.
 class BlockMeans {
 public:
     // n_values: number of means. exponents: guesses, shape (n_values,). n_parts: parts of the rows, summed by threads.
@@ -21,7 +20,7 @@ public:
 
     // Adds the terms of mean number `value` for the rows [begin, begin + count), unweighted; overwrites `terms`.
     void add(std::size_t part, std::size_t value, std::size_t begin, std::size_t count, double* terms);
-    // Writes the means, shape (n_values,). Returns true if the exponents were right, else corrects them. A collective operation.
+    // Writes the means, shape (n_values,). Returns true if the exponents were right, else corrects them. Collective operation.
     bool finish(double* out);
 
 private:

@@ -38,8 +38,7 @@ std::vector<std::int32_t> ClassScores::leaf_changes(const HypothesisColumns& col
     return changes;
 }
 
-// For trees with leaf values for every class: evaluates the objective at scores + eta h. The derivative of a row is the sum
-// over wrong classes c of (dloss / df(c)) * (h(c) - h(own class)).
+// Trees with leaf values: the derivative of a row is the sum over wrong classes c of (dloss / df(c)) * (h(c) - h(own)).
 LineSums ClassScores::along_leaves(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss,
                                    int n_threads) {
     require(per_class(), "leaves with numbers go with objectives that count each wrong answer");

@@ -44,8 +44,7 @@ private:
     friend class ClassScores;
     // Contribution of a row to S, for one copy of it.
     double slope_of(std::size_t row) const;
-    // First step for WrongAnswers::each: terms of a block as integers in a unit of each row's own (a power of two), because
-    // the common unit is known only after all rows are evaluated.
+    // First step for WrongAnswers::each: terms as integers in units of each row's own, before the common unit is known.
     void quantise(std::size_t begin, std::size_t count, const double* terms, const double* scale);
     // Second step: the gradients of a block in the common unit 2^(exponent - bits), in which no row slope reaches 2^bits.
     void share_unit(std::size_t own, std::size_t begin, std::size_t count, int exponent, int bits);

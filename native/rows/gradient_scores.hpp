@@ -85,8 +85,7 @@ public:
     const std::vector<double>& targets() const { return targets_; }
     const LargeArray<double>& values() const { return scores_; }
 
-    // Replaces all scores, shape (n_rows, n_outputs), and updates the weighting and sums(). With a user's loss the
-    // derivatives must then be supplied by GradientWeighting::take.
+    // Replaces all scores, (n_rows, n_outputs), and updates weighting and sums(); a user's loss needs GradientWeighting::take.
     void set(const double* scores, GradientWeighting& weighting, int n_threads);
     // The same after scores += leaf values.
     void step(const LeafNumbers& leaves, GradientWeighting& weighting, int n_threads);

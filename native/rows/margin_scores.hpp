@@ -1,5 +1,4 @@
-// Binary boosting: scores f of the training rows, the loss of their margins y f, and the distribution D over rows that
-// follows from its derivative (y = -1 for class 0, +1 for class 1).
+// Binary boosting: scores f of the training rows, the loss of their margins y f (y = -1 or +1), and the weights D of rows.
 #pragma once
 
 #include <cstddef>
@@ -83,8 +82,7 @@ public:
     const LargeArray<double>& values() const { return scores_; }
     void set(const double* scores) { scores_.assign(scores, scores + n_rows()); }
 
-    // Evaluates the loss at the scores and updates the weightings (Cortes, Mohri and Syed, 2014, Deep Boosting, equation
-    // (5)). With `groups` writes the sums of each group to of_groups (n_groups,).
+    // Evaluates the loss and updates the weightings (Cortes, Mohri and Syed, 2014, (5)); of_groups: sums by group (n_groups,).
     LossSums reweigh(const std::vector<MarginWeighting*>& weightings, int n_threads, const RowGroups* groups = nullptr,
                      LossSums* of_groups = nullptr);
     // The same for a user's loss, evaluated in Python: Phi and Phi' at u = 1 - y f, shape (n_rows,).

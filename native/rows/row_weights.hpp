@@ -1,5 +1,4 @@
 // Sample weights and weighted sums over the rows: the only code that turns weights into integers or adds over rows.
-//
 // Terms become fixed-point integers, with one scale given by the largest of them, and integers add exactly. So no sum depends
 // on the order of the rows, on threads, or on which worker has which rows. A term is rounded for one copy of its row and then
 // multiplied by the number of copies, so that a row of weight 3 equals three rows.

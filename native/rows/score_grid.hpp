@@ -10,8 +10,7 @@
 
 namespace radboost {
 
-// Scores of shape (n_rows, n_classes), in units of 1 / kScoreGrid. Only differences within a row matter, so all scores of a
-// row are shifted by a constant when they could leave the range.
+// Scores (n_rows, n_classes) in units of 1 / kScoreGrid, up to a constant per row: rows are shifted if they could overflow.
 class ScoreGrid {
 public:
     static constexpr std::int64_t kLargest = (std::int64_t{1} << 30) - 1;

@@ -41,8 +41,7 @@ public:
     // Replaces the scores; each row is shifted so that its largest score is 0.
     void set(const double* scores) { grid_.set(scores); }
 
-    // h of a round, in {-1, 0, 1}, shape (n_classes, n_rows): the direction of `slope`, `along` and `step`. SoftmaxPairs
-    // (growth/) fills it with the predictions of the trees.
+    // h of a round, in {-1, 0, 1}, shape (n_classes, n_rows), for `slope`, `along` and `step`; SoftmaxPairs fills it.
     LargeArray<std::int8_t>& directions() { return h_; }
     const LargeArray<std::int8_t>& directions() const { return h_; }
     void set_directions(const std::int8_t* directions);  // to replay the steps of an earlier fit

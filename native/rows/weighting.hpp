@@ -95,8 +95,7 @@ public:
     // the row; scaled to a total of about kGrowthScale over all workers.
     const std::uint32_t* growth_weights() const { return growth_.data(); }
 
-    // Channels of gains: one per class; with two classes only that of class 1, because g(i, 0) = -g(i, 1). The edge of a
-    // hypothesis is the sum over the rows of g(i, its prediction).
+    // Channels of gains: one per class; with two classes only that of class 1, because g(i, 0) = -g(i, 1).
     std::size_t n_channels() const { return n_classes() == 2 ? 1 : n_classes(); }
     // sums[label * n_channels + k] = sum of g(i, k) over the rows i of all workers with that label.
     virtual void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
@@ -110,11 +109,10 @@ public:
     // abstention. `shrinking`: gains for a decreasing weight of the hypothesis, which differ where the loss has a kink
     // (Kuznetsov, Mohri and Syed, 2014, Multi-Class Deep Boosting, equation (27)).
     virtual void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const = 0;
-    // Integer edges, shape (n_slots,): sum over the rows of all workers of g(i, prediction); for real predictions the sum of
-    // g(i, class) * prediction * kValueGrid; 0 for empty slots.
+    // Integer edges (n_slots,): sum over all rows of g(i, predicted class), if real times prediction * kValueGrid.
     virtual void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const;
-    // The same for candidates with real predictions, `values` of shape (n_hypotheses, n_rows): sums of shape (n_hypotheses,)
-    // with a MarginWeighting, otherwise (n_hypotheses, n_classes).
+    // The same for real predictions `values`, shape (n_hypotheses, n_rows). sums: shape (n_hypotheses,) for MarginWeighting,
+    // otherwise (n_hypotheses, n_classes), as if predictions were for each class.
     virtual void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const;
     // Edge of one hypothesis with a factor on each row, per group: sums[2 g] = sum of gain * prediction * factor over group
     // g, sums[2 g + 1] = sum of the absolute terms, in units of edge_unit() / kValueGrid (to which factors are rounded).

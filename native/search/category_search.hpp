@@ -1,5 +1,4 @@
-// Split search for categorical columns: the best subset of categories to send left. Included by split_search.hpp, which
-// describes Table; an entry is a bin or category of one column in a node.
+// Split search for categorical columns. Included by split_search.hpp, which describes Table; entries are categories.
 #pragma once
 
 #include "search/split_search.hpp"

@@ -1,8 +1,6 @@
 // Serialization of a node's histograms to int64 words, whose sum over the workers is the histograms of all rows.
-//
-// Two class weights are packed into a word, and adding words adds both without carry: each sum over all workers stays below
-// 2^32, as the growth weights have a total of about kGrowthScale = 2^30, which rounding at most doubles. Channels and sample
-// weights have a word each. Unused slots of columns are left out.
+// Two class weights are packed into a word. Adding words adds both without carry: sums over all workers stay below 2^32, as
+// growth weights have a total of about 2^30, which rounding at most doubles. Unused slots of columns are left out.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,7 @@
 namespace radboost {
 
 // Gini with any number of classes: call add_squares for each class, then gini_scores. prefix[i]: weight of the class up to
-// entry i, total: its weight in the node. Adds to left (weight left of cut i) and to the sums of squared class weights on
-// either side. Scores are -1 if a side has no weight.
+// entry i; total: in the node. Adds to left (weight left of cut i) and to the sums of squares. Empty sides score -1.
 void add_squares(const std::uint32_t* prefix, std::size_t n, std::uint32_t total, std::uint32_t* left,
                  std::int64_t* left_squares, std::int64_t* right_squares);
 void gini_scores(const std::uint32_t* left, const std::int64_t* left_squares, const std::int64_t* right_squares,

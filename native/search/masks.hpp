@@ -1,5 +1,4 @@
 // Sets of rows as bit masks, 64 rows per word, and the kernels on them that LayerGrower needs for random thresholds.
-//
 // Reading all codes of a column and masking is faster than gathering the codes of selected rows if at least a few percent of
 // the rows are selected. Every kernel exists in plain C++ and for AVX-512 with VBMI2, with equal results.
 #pragma once

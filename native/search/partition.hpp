@@ -24,8 +24,7 @@ struct Partition {
     std::size_t missing_count = 0;
 };
 
-// Writes the row indices to `out`, first those that go left, then the others, each in their old order. `out` may be
-// rows.indices; `scratch` must have rows.count entries.
+// Stable partition of the row indices to `out`, which may be rows.indices; `scratch` must have rows.count entries.
 Partition partition_rows(const BinnedData& data, const Question& question, RowSet rows, std::uint32_t* out,
                          std::uint32_t* scratch, int n_threads);
 

@@ -29,8 +29,7 @@ struct Segment {
     std::size_t begin, end;
 };
 
-// A node as the search needs it. With several workers `rows`, `segments` and `weights` refer to the rows of this worker;
-// `count`, `sums` and `mass` to the rows of all workers.
+// A node as the search needs it. With several workers count, sums and mass are over all of them, the rest over this one.
 struct Node {
     RowSet rows{nullptr, 0};  // ascending, so that rows of a class are contiguous
     std::size_t count = 0;
@@ -49,8 +48,7 @@ struct Split {
     bool asked = false;  // some searched column is not constant in the node
     bool missing_left = false;
     std::uint32_t column = 0, bin = 0;
-    // In a categorical column: the categories that the search assigned to a child, and those of them that go left. The others
-    // have no weight in the node and follow the heavier child.
+    // In a categorical column: categories with weight in the node, and those that go left. Others follow the heavier child.
     CategorySet placed, left;
     double gain = 0;  // score above that of the unsplit node, as a fraction of the total weight
     std::vector<std::int64_t> left_sums;  // Node::sums of the left child

@@ -42,8 +42,7 @@ RADBOOST_CLONES void score_words(const std::int64_t* left, std::size_t n, int we
     }
 }
 
-// The same with n outputs. entries: words by entry, shape (size, n); left: sums left of the first entry (n,); sums: of the
-// node. Output by output, so that all but the running sums vectorizes.
+// The same with n outputs. entries: (size, n); left: sums left of the first entry (n,); sums: of the node (n,).
 RADBOOST_CLONES void score_many_words(const std::int64_t* entries, std::size_t size, std::size_t n, int weight_bits,
                                       const std::int64_t* sums, std::int64_t gradient, std::int64_t weight,
                                       std::int64_t minimum, const std::int64_t* left, double* out) {

@@ -76,7 +76,7 @@ Pushed push_scores(const LayeredAcceptor& scores, const double* potentials) {
 struct Pairs {
     std::vector<std::int32_t> score_state, loss_state;
     std::vector<std::size_t> first_step;  // of each pair: its first entry in `steps`
-    std::vector<std::int32_t> steps;  // per arc of A that leaves the pair: index of its target pair in the next layer; -1: none
+    std::vector<std::int32_t> steps;  // per arc of A that leaves the pair: its target pair in the next layer; -1: none
 };
 
 // Assigns indices to the pairs of a layer, in the order of their first occurrence.

@@ -11,7 +11,7 @@ namespace radboost {
 // layer. Strings begin in state 0 of layer 0 and may end in every state of the last layer.
 struct LayeredAcceptor {
     std::vector<std::int32_t> layer_size;          // number of states of each of the length + 1 layers
-    std::vector<std::vector<std::size_t>> leaving;  // [layer][state]: first arc of the state; then the end of the layer's arcs
+    std::vector<std::vector<std::size_t>> leaving;  // [layer][state]: first arc of the state; last the end of the layer
     std::vector<std::int32_t> symbol, target;      // of each arc; target: state in the next layer
     std::int32_t alphabet_size = 0;
 

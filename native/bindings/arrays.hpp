@@ -35,6 +35,7 @@ inline void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// Moves a vector to a NumPy array that owns it; no copy.
 template <class T>
 Output<T> as_array(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));

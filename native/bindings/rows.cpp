@@ -222,7 +222,7 @@ void bind_weighting(nb::module_& m) {
              nb::arg("columns"), nb::arg("shrinking"), nb::arg("n_threads"))
         .def("value_edges", &value_edges, nb::arg("values"), nb::arg("n_threads"))
         .def("group_edges", &group_edges, nb::arg("columns"), nb::arg("slot"), nb::arg("factors"), nb::arg("groups"),
-             nb::arg("n_threads"), "Edge of a hypothesis with a factor on each row, and sum of the absolute terms, for each group; shape (n_groups, 2).");
+             nb::arg("n_threads"), "Edge of a hypothesis with a factor on each row, and sum of the absolute terms, for each group; (n_groups, 2), flattened.");
     nb::class_<MarginWeighting, AnswerWeighting>(m, "MarginWeighting")
         .def("__init__",
              [](MarginWeighting* self, const MarginScores& scores, std::optional<Vector<double>> factors) {

@@ -13,7 +13,7 @@
 namespace radboost {
 
 std::vector<std::uint8_t> pack(const std::int64_t* numbers, std::size_t count);
-// Adds the packed numbers to `sums` (length `count`), modulo 2^64. Throws, with `sums` unspecified, for other bytes or counts.
+// Adds the packed numbers to `sums` (length `count`), modulo 2^64. For other bytes or counts throws, `sums` then undefined.
 void add_packed(const std::uint8_t* bytes, std::size_t size, std::int64_t* sums, std::size_t count);
 
 }  // namespace radboost

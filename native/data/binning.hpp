@@ -23,8 +23,8 @@ inline T rounded_down(double t) {
 }
 
 // Binned training rows. Column c has the ordinary codes 0 ... n_bins(c) - 1, n_bins(c) <= 255, and, if training data had
-// missing values there, the code n_bins(c) for them. Code b of a numeric column means threshold(c, b - 1) < x <= threshold(c,
-// b); codes of a categorical column are the categories, and it has no thresholds.
+// missing values there, the code n_bins(c) for them. In a numeric column code b means thresholds[b - 1] < x <= thresholds[b],
+// counted from its first threshold; in a categorical column codes are categories, and there are no thresholds.
 class BinnedData {
 public:
     std::size_t n_rows = 0, n_columns = 0;
@@ -38,9 +38,9 @@ public:
     bool even_slots = false;                  // every column has 256 slots, used or not: offset = 256 c
 
     std::size_t n_bins(std::size_t column) const { return bin_counts[column]; }
-    int missing_code(std::size_t column) const { return has_missing[column] ? bin_counts[column] : -1; }
+    int missing_code(std::size_t column) const { return has_missing[column] ? bin_counts[column] : -1; }  // -1: none
     std::size_t n_slots() const { return slot_offsets[n_columns]; }
-    double threshold(std::size_t column, std::size_t bin) const;
+    double threshold(std::size_t column, std::size_t bin) const;  // largest value of the bin; infinity for the last one
     // Sets slot_offsets: 256 slots per column if three quarters of these are used, otherwise one per code of the column.
     void lay_out_slots();
     const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }
@@ -52,7 +52,7 @@ public:
     // Copies rows [begin, end), row-major, from by_column; needs no row-major copy of all rows.
     void copy_rows(std::size_t begin, std::size_t end, std::uint8_t* out) const;
 
-    // Hash of each row's codes and class, shape (n_rows,); as the key of random draws it draws copies of a row together.
+    // Hash of each row's codes and class, shape (n_rows,), equal for equal rows: the key of random draws.
     std::vector<std::uint64_t> row_hashes(const std::uint16_t* classes, int n_threads) const;
     BinnedData subset(const std::int64_t* rows, std::size_t count) const;
     // The columns (thresholds, counts, slots) with zero rows.
@@ -71,8 +71,8 @@ private:
 // values come from about 131,072 sampled rows, unless these have fewer distinct values of a column than bins are allowed.
 // `weights`: shape (n_rows,), or null (every row counts once). integer_weights: all of them are integers.
 // `order`: row i of the result is row order[i] of X; null: row i. It sorts rows by class.
-// `categories`: per column the number k of categories, with values 0 ... k - 1, or -1 if numeric; null: all are numeric. With
-// several workers X has the rows of this one, the bins are those of all rows, and all workers must call.
+// `categories`: per column the number k of categories, with values 0 ... k - 1, or -1 if numeric; null: all are numeric.
+// With several workers X has the rows of this one and the bins are those of all rows; all workers must call the function.
 template <class T>
 BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,

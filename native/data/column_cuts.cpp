@@ -119,7 +119,7 @@ private:
             own_count = 0;
             for (std::size_t row = 0; row < blocks_.n_rows(); ++row) own_count += weights_[row];
         }
-        const auto count = static_cast<double>(collective_.sum(static_cast<std::int64_t>(own_count)));  // rows, or total weight
+        const auto count = static_cast<double>(collective_.sum(static_cast<std::int64_t>(own_count)));  // rows, or weight
         drawn_ = to_draw_ = count > static_cast<double>(kQuantileRows);
         const double share = drawn_ ? static_cast<double>(kQuantileRows / 2) / count : 1.0;
         if (drawn_) limit_ = static_cast<std::uint64_t>(share * 18446744073709551616.0);

@@ -5,7 +5,7 @@
 
 namespace radboost {
 
-// Fills by_column and has_missing of `out`, whose thresholds and bin_counts are set. Row i is row order[i] of X (null: row i).
+// Fills by_column and has_missing of `out`, whose thresholds and bin_counts are set. Row i is row order[i] (null: i) of X.
 template <class T>
 void encode_blocks(const RowBlocks<T>& X, const std::int64_t* order, BinnedData& out, int n_threads,
                    InterruptCheck check);

@@ -1,3 +1,4 @@
+// Grows one tree: samples rows, grows nodes, numbers them in the order of the splits, routes all rows, and sums the leaves.
 #include "growth/grower.hpp"
 
 #include <algorithm>

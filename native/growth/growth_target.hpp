@@ -17,7 +17,7 @@ namespace radboost {
 // Sample weights of this worker's rows as integers ("masses").
 struct RowMasses {
     std::vector<std::int64_t> of_row;  // empty: all 1
-    std::int64_t minimum = 0;  // minimum mass of a child, if the search must check it (SplitSearch::minimum_mass); otherwise 0
+    std::int64_t minimum = 0;  // minimum mass of a child, if the search must check it (SplitSearch); otherwise 0
 
     std::int64_t of(std::size_t row) const { return of_row.empty() ? 1 : of_row[row]; }
     std::int64_t sum(const RowSet& rows) const;

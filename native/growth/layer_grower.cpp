@@ -1,3 +1,4 @@
+// The growth of a tree layer by layer, and the three passes over the rows per layer; packing is in layer_packing.cpp.
 #include "growth/layer_grower.hpp"
 
 #include <algorithm>

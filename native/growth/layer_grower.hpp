@@ -1,4 +1,4 @@
-// LayerGrower: trees with random thresholds, grown layer by layer on bit masks of rows (masks.hpp); for many rows, one worker.
+// LayerGrower: trees with random thresholds, grown layer by layer on bit masks (masks.hpp); for many rows, one worker.
 // A layer takes three passes over the rows: the range of the codes in the drawn columns of every node, the weights left of
 // the thresholds drawn from these ranges, and the masks of the children. When the nodes' masks have become sparse, the rows
 // of each node are copied into a block of its own (packing), and each thread continues with subtrees that fit its cache.

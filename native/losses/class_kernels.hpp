@@ -67,7 +67,7 @@ void max_gradients(const ClassBlock& block, const std::int32_t* largest, const s
                    std::int32_t* gradients, std::uint8_t* tied);
 
 // Line search at step eta: loss `value` and derivative `slope` of each row from factor = exp(-eta rho). `base`: row loss at
-// eta = 0; `part`: portion multiplied by `factor`, of the loss (exponential), or as a fraction of 1 + sum exp(u(c)) (compsum).
+// eta = 0; `part`: portion multiplied by `factor`, of the loss (exponential), or a fraction of 1 + sum exp(u(c)) (compsum).
 void line_exponential(const double* part, const double* base, const float* rho, const double* factor, std::size_t n,
                       double* value, double* slope);
 void line_compsum(const double* part, const float* rho, const double* factor, std::size_t n, double* slope);

@@ -20,7 +20,7 @@ enum class WrongAnswers {
     largest  // one derivative per row, for the wrong classes with the largest score; 0 for the others
 };
 
-// A block of rows of one class in a line search along scores + eta h; h predicts at most one class per row. Arrays are by row.
+// A block of rows of one class in a line search, scores + eta h; h predicts at most one class per row. Arrays are by row.
 struct LineBlock {
     ClassBlock rows;
     const std::int32_t* margins;  // weighted sums of margins, for WrongAnswers::alike; otherwise null

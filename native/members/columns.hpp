@@ -7,14 +7,13 @@
 
 #include "core/common.hpp"
 
-
 namespace radboost {
 
 constexpr double kValueGrid = 1048576.0;  // 2^20: real predictions are multiples of 1 / kValueGrid
 
 // A slot has one of three forms:
-// - answers: predicted classes. With two classes they mean -1 (class 0) and +1 (class 1) and take one bit per row, eight slots
-//   to a byte; otherwise one byte per row (two beyond 254 classes), n_classes if the hypothesis abstains.
+// - answers: predicted classes. With two classes they mean -1 (class 0) and +1 (class 1) and take one bit per row, eight
+//   slots to a byte; otherwise one byte per row (two beyond 254 classes), n_classes if the hypothesis abstains.
 // - values: float predictions, multiples of 2^-20, so that their sums with integer weights are exact. With two classes h in
 //   [-1, 1]; otherwise in [0, 1], for one class (class_index) only.
 // - leaves: the leaf index of each row and a table of leaf values in [-1, 1], multiples of 2^-20, shape (n_leaves, width()).

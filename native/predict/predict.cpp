@@ -1,3 +1,4 @@
+// Scores rows by paths from the root, 64 rows at a time (walk), or by tree programs, 256 rows at a time (add_program).
 #include "predict/predict.hpp"
 
 #include <algorithm>

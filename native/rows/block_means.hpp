@@ -20,7 +20,7 @@ public:
 
     // Adds the terms of mean number `value` for the rows [begin, begin + count), unweighted; overwrites `terms`.
     void add(std::size_t part, std::size_t value, std::size_t begin, std::size_t count, double* terms);
-    // Writes the means, shape (n_values,). Returns true if the exponents were right, else corrects them. Collective operation.
+    // Writes the means, shape (n_values,). Returns true if the exponents were right, else corrects them. All workers call it.
     bool finish(double* out);
 
 private:

@@ -10,7 +10,7 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kTableBytes = 32768;  // gains of a block of rows; stay in the first-level cache for all slots
+constexpr std::size_t kTableBytes = 32768;  // of a table of gains (see AnswerWeighting): fits the first-level cache
 constexpr std::size_t kBlockRows = 8192;    // their weights stay in the second-level cache for all blocks of signs
 
 // Rows per block of a table of gains with (classes + 1) int64 per row.
@@ -51,7 +51,6 @@ int128 value_edge(const std::int64_t* weights, const float* values, std::size_t 
     for (std::size_t i = begin; i < end; ++i) sum += int128{weights[i]} * on_grid(values[i]);
     return sum;
 }
-
 
 // Adds weights of rows [begin, end) to a histogram over bytes of signs, from which the edges of eight hypotheses follow.
 void add_signs(const std::uint8_t* bytes, const std::int64_t* weights, std::size_t begin, std::size_t end,

@@ -85,7 +85,7 @@ public:
     const std::vector<double>& targets() const { return targets_; }
     const LargeArray<double>& values() const { return scores_; }
 
-    // Replaces all scores, (n_rows, n_outputs), and updates weighting and sums(); a user's loss needs GradientWeighting::take.
+    // Replaces all scores, (n_rows, n_outputs), and updates weighting and sums(); for a user's loss call `take` afterwards.
     void set(const double* scores, GradientWeighting& weighting, int n_threads);
     // The same after scores += leaf values.
     void step(const LeafNumbers& leaves, GradientWeighting& weighting, int n_threads);

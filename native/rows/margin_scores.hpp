@@ -82,7 +82,7 @@ public:
     const LargeArray<double>& values() const { return scores_; }
     void set(const double* scores) { scores_.assign(scores, scores + n_rows()); }
 
-    // Evaluates the loss and updates the weightings (Cortes, Mohri and Syed, 2014, (5)); of_groups: sums by group (n_groups,).
+    // Evaluates the loss and updates the weightings (Cortes, Mohri and Syed, 2014, (5)). of_groups: sums by group.
     LossSums reweigh(const std::vector<MarginWeighting*>& weightings, int n_threads, const RowGroups* groups = nullptr,
                      LossSums* of_groups = nullptr);
     // The same for a user's loss, evaluated in Python: Phi and Phi' at u = 1 - y f, shape (n_rows,).

@@ -1,3 +1,4 @@
+// Kernels on masks in plain C++ (namespace portable) and for AVX-512 (fast), and the functions that choose between them.
 #include "search/masks.hpp"
 
 #include <algorithm>

@@ -38,7 +38,7 @@ void masked_sums(const ColumnCut* cuts, std::size_t n_cuts, const std::uint32_t*
 std::uint32_t masked_sum_of_code(const std::uint8_t* codes, std::uint8_t code, const std::uint32_t* weights,
                                  const MaskWord* mask, std::size_t n_words);
 
-// Divides the selected rows: `left` if the code is <= bin or equals left_code (-1: none), else `right`. Returns the left ones.
+// Divides the selected rows: `left` if code <= bin or code == left_code (-1: none), else `right`. Returns the size of `left`.
 std::size_t split_mask(const std::uint8_t* codes, std::uint8_t bin, int left_code, const MaskWord* mask,
                        std::size_t n_words, MaskWord* left, MaskWord* right);
 

@@ -1,3 +1,4 @@
+// The parts of split search that do not depend on how splits are scored; the others are templates in split_search.hpp.
 #include "search/split_search.hpp"
 
 #include "core/largest.hpp"

@@ -29,7 +29,7 @@ struct Segment {
     std::size_t begin, end;
 };
 
-// A node as the search needs it. With several workers count, sums and mass are over all of them, the rest over this one.
+// A node as the search needs it. With several workers count, sums and mass are over the rows of all, the rest of this one.
 struct Node {
     RowSet rows{nullptr, 0};  // ascending, so that rows of a class are contiguous
     std::size_t count = 0;
@@ -47,10 +47,10 @@ struct Split {
     bool valid = false;
     bool asked = false;  // some searched column is not constant in the node
     bool missing_left = false;
-    std::uint32_t column = 0, bin = 0;
+    std::uint32_t column = 0, bin = 0;  // codes <= bin go left, unless the column is categorical
     // In a categorical column: categories with weight in the node, and those that go left. Others follow the heavier child.
     CategorySet placed, left;
-    double gain = 0;  // score above that of the unsplit node, as a fraction of the total weight
+    double gain = 0;  // score above that of the unsplit node, per unit of total weight
     std::vector<std::int64_t> left_sums;  // Node::sums of the left child
 };
 

@@ -1,8 +1,8 @@
-// The Python module. Its bindings pass arrays in and out and release the GIL in between: no arithmetic there.
+// Defines the Python module radboost._native. Bindings only convert arrays and release the GIL around calls of the core.
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, m) {
-    // Models that other modules hold until Python ends are not leaks, and no business of the user's.
+    // Objects that other modules hold until Python exits are not leaks; nanobind would print warnings about them.
     nanobind::set_leak_warnings(false);
     radboost::bind_collective(m);
     radboost::bind_data(m);

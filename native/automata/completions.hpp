@@ -1,4 +1,4 @@
-// What the symbols still to be read can cost, from every entry of a loss.
+// Bounds of the cost of a string's remaining symbols, from every state of a LossSource; used during determinization.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace radboost {
 
-// For each number of symbols to come, 0 to `length`, and each entry: the least cost of a path over all strings, and a cost
-// that no string exceeds on its cheapest path (the value of a game in which the reader of the string answers each symbol
-// with an arc). Infinite where there is none.
+// For each number of remaining symbols, 0 to `length`, and each state ("entry") of the source: `least`, the minimum cost of a
+// path over all strings, and `most`, an upper bound of the cheapest path of every string (the value of the game in which an
+// opponent chooses each symbol and we answer it with an arc). Infinite if there is no path.
 class Completions {
 public:
     Completions(const LossSource& source, std::size_t length);

@@ -13,7 +13,7 @@ namespace radboost {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Losses that differ by more are added as logarithms: below, what a double loses is less than exp(-100) of the whole.
+// If losses differ by more, sums are computed with logarithms; below this, underflow loses less than exp(-100) of the total.
 constexpr double kLinearRange = 600.0;
 
 double log_add(double a, double b) {
@@ -22,7 +22,7 @@ double log_add(double a, double b) {
     return a + exact_log1p_unit(exact_exp(b - a));
 }
 
-// Numbers as they are, or as logarithms.
+// Arithmetic on nonnegative numbers, stored as they are (Linear) or as logarithms (Logarithmic).
 struct Linear {
     static constexpr double kZero = 0.0;
     static double of_log(double x) { return x == -kInfinity ? 0.0 : exact_exp(x); }
@@ -41,7 +41,7 @@ struct Logarithmic {
     static double share(double part, double whole) { return Linear::of_log(part - whole); }
 };
 
-// The scores as conditional log-probabilities of arcs, given their origin (weight pushing), so that nothing overflows.
+// Weight pushing: log of the conditional probability of each arc given its origin, and log of the total over all strings.
 struct Pushed {
     std::vector<double> log_share;
     double log_total = 0.0;
@@ -72,13 +72,14 @@ Pushed push_scores(const LayeredAcceptor& scores, const double* potentials) {
     return pushed;
 }
 
-// The pairs of states that strings reach, layer by layer, and where their arcs lead.
+// States of the composition in one layer: pairs of states of A and B that some string reaches.
 struct Pairs {
     std::vector<std::int32_t> score_state, loss_state;
-    std::vector<std::size_t> first_step;
-    std::vector<std::int32_t> steps;  // numbers of pairs in the next layer, -1 for arcs that are never taken
+    std::vector<std::size_t> first_step;  // of each pair: its first entry in `steps`
+    std::vector<std::int32_t> steps;  // per arc of A that leaves the pair: its target pair in the next layer; -1: none
 };
 
+// Assigns indices to the pairs of a layer, in the order of their first occurrence.
 class PairNumbers {
 public:
     PairNumbers(std::size_t n_scores, std::size_t n_losses) : n_losses_(n_losses) {
@@ -103,6 +104,7 @@ private:
     std::unordered_map<std::size_t, std::int32_t> sparse_;
 };
 
+// The layers of A o B. Sets infinite_loss if an allowed string has infinite loss.
 std::vector<Pairs> compose(const LayeredAcceptor& scores, const Pushed& pushed, const LossAutomaton& loss,
                            InterruptCheck check, bool& infinite_loss) {
     std::vector<Pairs> layers(loss.length + 1);
@@ -132,6 +134,7 @@ std::vector<Pairs> compose(const LayeredAcceptor& scores, const Pushed& pushed, 
     return layers;
 }
 
+// Upper bound of the difference of the losses of two strings.
 double range_of(const LossAutomaton& loss) {
     double range = 0.0;
     for (std::size_t t = 0; t < loss.length; ++t) {
@@ -146,13 +149,14 @@ double range_of(const LossAutomaton& loss) {
     return range + *std::max_element(loss.final_width.begin(), loss.final_width.end());
 }
 
+// The forward-backward algorithm with kEnds = 1 (exact loss) or 3 (middle, lower and upper) values of the final states.
 template <class Number, std::size_t kEnds>
 class Flows {
 public:
     Flows(const LayeredAcceptor& scores, const Pushed& pushed, const LossAutomaton& loss, const std::vector<Pairs>& layers)
         : scores_(scores), loss_(loss), layers_(layers), share_(pushed.log_share.size()), weight_(loss.cost.size()) {
         for (std::size_t k = 0; k < share_.size(); ++k) share_[k] = Number::of_log(pushed.log_share[k]);
-        // Shifted by the least cost of the layer, so that no number overflows; the shifts are added to log Z.
+        // Costs are shifted by the minimum of their layer, so that nothing overflows; the shifts are added to log Z.
         for (std::size_t t = 0; t < loss.length; ++t) {
             const std::size_t first = loss.layer_start[t] * loss.n_classes, last = loss.layer_start[t + 1] * loss.n_classes;
             double smallest = kInfinity;
@@ -281,7 +285,7 @@ std::pair<double, double> expected_loss(const LayeredAcceptor& scores, const dou
     bool infinite_loss = false;
     const std::vector<Pairs> layers = compose(scores, pushed, loss, check, infinite_loss);
     if (infinite_loss) return {kInfinity, kInfinity};
-    std::vector<double> chance{1.0}, so_far{loss.initial};  // so_far: the expected loss of strings that come by, times chance
+    std::vector<double> chance{1.0}, so_far{loss.initial};  // per pair: probability, and that times the mean loss
     for (std::size_t t = 0; t < loss.length; ++t) {
         const Pairs& pairs = layers[t];
         std::vector<double> next_chance(layers[t + 1].score_state.size()), next_loss(next_chance.size());

@@ -1,4 +1,5 @@
-// C = A o B, and what flows through its arcs: lines 6 to 12 of Figures 6.2(a) and 6.4(a).
+// Gradients of structured objectives by the forward-backward algorithm on the composition C = A o B of the automata of scores
+// (A) and losses (B): Storcheus, PhD thesis, NYU 2021, Figures 6.2(a) and 6.4(a), lines 6 to 12.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +10,20 @@
 
 namespace radboost {
 
-// Of strings drawn with odds exp(loss + score). Three numbers where the loss is known within bounds: by the middle
-// losses, by the lower bounds, by the upper ones; one where it is exact.
+// Results for the distribution over strings with probability exp(loss + score) / Z.
 struct Flow {
-    std::vector<double> log_z;
-    std::vector<double> through;               // of each arc of A: the weight of the strings that take it / Z
-    // The logarithms of the same by the lower and by the upper bounds, each in units of its own Z; none where it is exact.
+    std::vector<double> log_z;    // log Z; for an inexact loss by its middle value, lower bound and upper bound
+    std::vector<double> through;  // of each arc of A: probability that a string takes it
+    // log of the same by the lower and by the upper bounds, each divided by its own Z; empty for an exact loss.
     std::vector<std::vector<double>> log_through;
-    bool infinite_loss = false;                // of a string that the scores allow: nothing else is filled in then
+    bool infinite_loss = false;   // a string that the scores allow has infinite loss; then nothing else is set
 };
 
-// `potentials`: a score for each arc of A, -infinity for one that must not be taken. Without `certify` the bounds are not
-// asked for, which is faster.
+// potentials: score of each arc of A, shape (n_arcs,); -infinity forbids an arc. certify: also compute the bounds (slower).
 Flow forward_backward(const LayeredAcceptor& scores, const double* potentials, const LossAutomaton& loss, bool certify,
                       InterruptCheck check);
 
-// The expected loss of strings drawn with odds exp(score): bounds.
+// Lower and upper bound of the expected loss for the distribution over strings with probability proportional to exp(score).
 std::pair<double, double> expected_loss(const LayeredAcceptor& scores, const double* potentials,
                                         const LossAutomaton& loss, InterruptCheck check);
 

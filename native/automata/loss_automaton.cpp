@@ -16,7 +16,7 @@ namespace radboost {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Costs are kept to multiples of 2^-40, so that sums of the same costs in another order are the same state.
+// Costs are rounded to multiples of 2^-40, so that sums in different orders give equal states.
 constexpr double kGrid = 0x1p40;
 
 double log_sum(double a, double b) {
@@ -33,8 +33,8 @@ void follow_free_arcs(const LossSource& source, double* costs) {
             costs[arc.target] = plus(source.sum, costs[arc.target], costs[arc.origin] + arc.cost);
 }
 
-// `from` has followed the free arcs; `to` has not. That is done before the next symbol is read and at the end, because an
-// entry may be dropped in between for the sake of one from which a free arc leads there.
+// `from` includes the free (epsilon) arcs; `to` does not. They are followed before the next symbol is read and at the end,
+// because an entry may be dropped in between in favor of another one from which a free arc leads to it.
 void read_symbol(const LossSource& source, const double* from, std::size_t symbol_class, double* to) {
     std::fill_n(to, source.n_entries, kInfinity);
     if (source.sum == CostSum::kMinimum) {
@@ -55,12 +55,14 @@ double largest_cost_of(const LossAutomaton& automaton) {
     return largest;
 }
 
+// Layer-wise subset construction. A state is a vector of costs by entry (state of the source), with merging three vectors:
+// lower bounds, upper bounds and middle values ("parts" of n_ costs).
 class Determinizer {
 public:
     Determinizer(const LossSource& source, const LossAutomatonOptions& options, InterruptCheck check)
         : source_(source), options_(options), completions_(source, options.length), check_(check) {}
 
-    // All states, or nothing where there are more than allowed and `merging` is off.
+    // The automaton; nullopt if there are more than max_states states and `merging` is off.
     std::optional<LossAutomaton> build(bool merging) {
         merging_ = merging;
         n_ = source_.n_entries;
@@ -90,11 +92,11 @@ public:
     }
 
 private:
-    // Costs; or lower, upper and middle ones.
+    // Costs per state.
     std::size_t width() const { return merging_ ? 3 * n_ : n_; }
 
-    // Brings a state into the form that all states with the same losses share, as far as that can be seen, and returns
-    // what was taken off its costs; infinite where no string can be completed.
+    // Normalizes a state, so that states with equal losses become equal as far as possible: drops irrelevant entries and
+    // subtracts the cost of the cheapest completion, which is returned; infinite if no string can be completed.
     double normalize(double* costs, std::size_t to_come) const {
         if (to_come == 0) return finish(costs);
         double* high = merging_ ? costs + n_ : costs;
@@ -119,7 +121,7 @@ private:
         return best;
     }
 
-    // An entry is beside the point if with its cheapest completion it costs no less than another with any.
+    // Drops entries that cannot matter: those whose cheapest completion costs no less than any completion of another entry.
     void drop_beside_the_point(double* costs, std::size_t to_come) const {
         for (std::size_t part = 0; part < width(); part += n_) follow_free_arcs(source_, costs + part);
         const double* high = merging_ ? costs + n_ : costs;
@@ -140,7 +142,7 @@ private:
         for (std::size_t part = 0; part < width(); part += n_) costs[part + entry] = kInfinity;
     }
 
-    // After the last symbol a state is its loss.
+    // After the last symbol: replaces the state by its loss, a single cost, which is returned.
     double finish(double* costs) const {
         double totals[3] = {kInfinity, kInfinity, kInfinity};
         for (std::size_t part = 0; part < width(); part += n_) {
@@ -160,6 +162,7 @@ private:
         return low;
     }
 
+    // Appends the arcs of a layer's states to `made` and returns the states of the next layer; nullopt if there are too many.
     std::optional<StatePool> extend(const StatePool& layer, std::size_t to_come, LossAutomaton& made) {
         StatePool found(width());
         std::vector<double> costs(width()), from(width());

@@ -1,7 +1,6 @@
-// A loss L(., y_i) as a weighted automaton that is not deterministic yet: the projection of U o y_i on its input.
-// Weights are costs, of which smaller is heavier: numbers of the tropical semiring, or -log of those of the probability
-// semiring. L is the cost of a string in both: the least cost of its paths, or -log of the sum of exp(-cost) over them.
-// Storcheus, sections 6.4 and 6.5.
+// A loss L(., y_i) between strings, for one true string y_i, as a nondeterministic weighted automaton: the input projection
+// of U o y_i for a transducer U (Storcheus, PhD thesis, NYU 2021, sections 6.4 and 6.5). Weights are costs. The loss of a
+// string is the minimum cost of its paths (kMinimum), or -log of the sum of exp(-cost) over them (kLogSum).
 #pragma once
 
 #include <cstddef>
@@ -19,11 +18,11 @@ struct CostArc {
 
 struct LossSource {
     CostSum sum = CostSum::kMinimum;
-    std::size_t n_entries = 0;               // states of the automaton
-    std::vector<double> initial, final;      // a cost for each, infinite where a string cannot begin or end
-    std::vector<std::int32_t> class_of;      // of each symbol: symbols with the same arcs are one class
-    std::vector<std::vector<CostArc>> arcs;  // of each class
-    std::vector<CostArc> free_arcs;          // which read nothing, sorted so that the origin of none is a later target
+    std::size_t n_entries = 0;               // number of states, called entries
+    std::vector<double> initial, final;      // cost of beginning and ending in each; infinite: not allowed
+    std::vector<std::int32_t> class_of;      // class of each symbol: symbols of a class have equal arcs
+    std::vector<std::vector<CostArc>> arcs;  // arcs of each class
+    std::vector<CostArc> free_arcs;          // epsilon arcs, in topological order
 
     std::size_t n_classes() const { return arcs.size(); }
     void check() const;  // throws std::invalid_argument

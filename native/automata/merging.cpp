@@ -10,7 +10,7 @@ namespace radboost {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Means are rounded, so that states do not differ in what nobody can know.
+// Middle values are rounded to multiples of 1 / kMiddleGrid, so that states do not differ in digits without significance.
 constexpr double kMiddleGrid = 256.0;
 
 class Merger {
@@ -46,6 +46,7 @@ public:
     }
 
 private:
+    // Merged states, shape (n_groups, 3 n_entries). far: indices of the states to be merged; groups: group of each.
     std::vector<double> hulls_of(const std::vector<std::int32_t>& far, const std::vector<std::int32_t>& groups,
                                  std::size_t n_groups) const {
         std::vector<double> hulls(n_groups * 3 * n_), counts(n_groups);
@@ -69,15 +70,15 @@ private:
             for (std::size_t entry = 0; entry < n_; ++entry) {
                 double& middle = hull[2 * n_ + entry];
                 middle = std::nearbyint(middle / counts[g] * kMiddleGrid) / kMiddleGrid + 0.0;
-                // An entry that is beside the point for all members stays so.
+                // An entry that is dropped (infinite cost) in all members stays dropped.
                 if (hull[entry] == kInfinity) hull[n_ + entry] = middle = kInfinity;
             }
         }
         return hulls;
     }
 
-    // The slack of each entry, and upper costs that are as low as they may be: an entry that is beside the point, because
-    // another is cheaper with every completion, can be given the cost at which it begins to be so.
+    // Fills wide_ for state k: the slack of each entry (its cost with the cheapest completion minus the best), and lowered
+    // upper costs: those of an entry that can never be the cheapest become the lowest for which this is so.
     void widen(std::size_t k) {
         const double* low = states_.row(k);
         const double* high = low + n_;
@@ -97,7 +98,7 @@ private:
         }
     }
 
-    // Numbers of groups, at most `room`: by entries within the largest slack that leaves so few.
+    // Group of each state of `far`, at most `room` groups, by the largest slack for which this is possible (bisection).
     std::vector<std::int32_t> grouped(const std::vector<std::int32_t>& far, std::size_t room) const {
         std::vector<double> slacks;
         const std::size_t stride = std::max<std::size_t>(1, far.size() / 200);
@@ -124,8 +125,8 @@ private:
         return best;
     }
 
-    // Empty where there are more groups than there is room for. A negative slack asks for nothing but the pattern of
-    // entries whose upper cost is infinite, which must not spread: and if those are too many, there is one group.
+    // Groups states with equal costs at all entries of slack <= slack_kept; empty if there are more than `room` groups. With
+    // a negative slack only the pattern of infinite upper costs must agree; too many groups then become one.
     std::vector<std::int32_t> grouped_within(const std::vector<std::int32_t>& far, double slack_kept,
                                              std::size_t room) const {
         StatePool keys(2 * n_);
@@ -152,7 +153,7 @@ private:
     const StatePool& states_;
     const MergeRules& rules_;
     std::size_t n_;
-    std::vector<double> wide_;  // slack and raised upper costs of each state
+    std::vector<double> wide_;  // shape (n_states, 2, n_entries): slack, and upper costs as lowered by `widen`
 };
 
 }  // namespace

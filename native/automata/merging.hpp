@@ -1,4 +1,4 @@
-// Fewer states in a layer, at the price of losses that are known within bounds.
+// Merging of states in determinization (loss_automaton.cpp): fewer states, but losses are only known within bounds.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,24 @@
 
 namespace radboost {
 
-// What merging asks of a layer. Rows hold the lower costs, then the upper ones, then those in the middle.
+// Options. A state of the pool is 3 * n_entries costs: lower bounds, upper bounds, middle values.
 struct MergeRules {
     std::size_t n_entries;
-    const double* least;      // of completions, for each entry (`Completions`)
-    const double* most;       // of completions, or null where costs are summed and none is beside the point
-    std::size_t n_kept;       // states that may remain
-    double near;              // states through which a string has at most this loss are kept as they are, as far as they fit
+    const double* least;      // Completions::least, shape (n_entries,)
+    const double* most;       // Completions::most; null for CostSum::kLogSum, where no entry can be dropped
+    std::size_t n_kept;       // maximum number of states after merging
+    double near;              // states that a string with at most this loss passes are not merged, if n_kept allows
 };
 
 struct Merged {
     StatePool states;
-    std::vector<std::int32_t> place;  // of each state that there was
+    std::vector<std::int32_t> place;  // new index of each old state
 };
 
-// The states of the best strings stay. The others are merged where they agree on the entries that can matter most: those
-// whose costs, with the cheapest completion, are within a slack of the state's best. The slack is the largest that fits.
-// A merged state has the least of the lower costs and the largest of the upper ones, so that the loss of every string
-// stays between the two, and the mean of those in the middle.
+// Keeps the states of the strings with the lowest losses, and merges others that agree on their most relevant entries: those
+// whose cost with the cheapest completion is within a slack of the state's best. The slack is the largest that leaves at most
+// n_kept states. A merged state has the minimum of the lower bounds, the maximum of the upper bounds, so that they bound the
+// loss of every string, and the mean of the middle values.
 Merged merge_states(const StatePool& states, const MergeRules& rules);
 
 }  // namespace radboost

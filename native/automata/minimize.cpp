@@ -8,7 +8,7 @@ namespace radboost {
 
 void minimize(LossAutomaton& automaton, InterruptCheck check) {
     const std::size_t n_classes = automaton.n_classes;
-    std::vector<std::vector<double>> layers(automaton.length + 1);  // the kept states' arcs: targets, then costs
+    std::vector<std::vector<double>> layers(automaton.length + 1);  // arcs of the remaining states: targets, then costs
     std::vector<std::int32_t> place(automaton.layer_size(automaton.length));
     StatePool ends(2);
     for (std::size_t k = 0; k < place.size(); ++k) {
@@ -33,7 +33,7 @@ void minimize(LossAutomaton& automaton, InterruptCheck check) {
             for (std::size_t c = 0; c < n_classes; ++c) {
                 const std::int32_t target = automaton.next[first + c];
                 row[c] = target < 0 ? -1.0 : static_cast<double>(place[target]);
-                // To the grid of the costs: sums in another order differ in their last bits.
+                // Rounded to multiples of 2^-38, because sums in different orders differ in their last bits.
                 row[n_classes + c] = std::nearbyint(automaton.cost[first + c] * 0x1p38) * 0x1p-38 + 0.0;
             }
             numbers[k] = kept.insert(row.data(), 0.0);

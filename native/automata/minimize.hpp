@@ -1,11 +1,11 @@
+// Minimization of deterministic loss automata.
 #pragma once
 
 #include "automata/loss_automaton.hpp"
 
 namespace radboost {
 
-// Merges the states of a layer from which every string costs the same: from the last layer to the first, states with the
-// same arcs are one.
+// Merges equivalent states, from the last layer to the first: states of a layer whose arcs have equal targets and costs.
 void minimize(LossAutomaton& automaton, InterruptCheck check);
 
 }  // namespace radboost

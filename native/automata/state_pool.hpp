@@ -1,5 +1,5 @@
-// The distinct states of one layer while a loss is made deterministic. A state is a weighted subset (Mohri 1997): a cost
-// for each entry of the loss, or a lower and an upper one where states were merged.
+// StatePool: hash set of the distinct states of one layer during determinization. A state is a weighted subset (Mohri, 1997,
+// Finite-state transducers in language and speech processing): one cost per entry of the LossSource (if merged, three).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ public:
     std::size_t width() const { return width_; }
     const double* row(std::size_t k) const { return rows_.data() + k * width_; }
 
-    // The number of the state with these costs, a new one if there is none. No cost is -0 or NaN.
+    // Index of the state with these costs, which is added if new. Costs must not be -0 or NaN.
     std::int32_t insert(const double* costs, double best_loss) {
         const std::uint64_t key = hash(costs);
         std::size_t slot = key & (slots_.size() - 1);
@@ -39,7 +39,7 @@ public:
         return added;
     }
 
-    std::vector<double> best;  // of each state: the least loss of a string that passes through it
+    std::vector<double> best;  // of each state: least loss of the strings that pass through it
 
 private:
     std::uint64_t hash(const double* costs) const {

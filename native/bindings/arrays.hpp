@@ -1,4 +1,4 @@
-// Common parts of the bindings: arrays in, arrays out, and the check for Ctrl-C.
+// Common parts of the bindings: array types, conversions, and the check for Ctrl-C.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,6 +19,7 @@ namespace radboost {
 
 namespace nb = nanobind;
 
+// Arrays from Python: contiguous vectors, matrices with any strides, row-major matrices; and vectors to Python.
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
@@ -28,11 +29,13 @@ using CMatrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>
 template <class T>
 using Output = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
+// The InterruptCheck of all bindings: throws if a signal handler raises, such as KeyboardInterrupt.
 inline void check_signals() {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// Moves a vector to a NumPy array that owns it; no copy.
 template <class T>
 Output<T> as_array(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));
@@ -50,7 +53,7 @@ MatrixView<T> view(const Matrix<T>& X) {
     return {X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
 }
 
-// One per topic.
+// Each adds the classes and functions of one file to the module.
 void bind_collective(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_rows(nb::module_& m);

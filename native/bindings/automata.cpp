@@ -1,4 +1,4 @@
-// Losses on strings as automata, and gradients of structured objectives through them.
+// Binds automata/: losses between strings as automata, and gradients of structured objectives.
 #include "automata/forward_backward.hpp"
 #include "automata/layered_acceptor.hpp"
 #include "automata/loss_automaton.hpp"
@@ -11,14 +11,14 @@
 namespace radboost {
 namespace {
 
-// Signals reach the main thread only: it sets this flag to end what its worker threads do.
+// Signals reach the main thread only; it sets this flag to stop calls in its worker threads.
 struct StopFlag {
     std::atomic<bool> stopped{false};
 };
 
 thread_local const StopFlag* watched_flag = nullptr;
 
-// Watches a flag during a call.
+// During its lifetime, check_stop on this thread checks the given flag (null: checks signals).
 class Watching {
 public:
     explicit Watching(const StopFlag* flag) { watched_flag = flag; }
@@ -42,8 +42,7 @@ std::vector<CostArc> arcs_of(const Ids& origin, const Ids& target, const Numbers
     return arcs;
 }
 
-// Arcs come sorted by class, those that read nothing last; `class_starts` has a number more than there are classes, at
-// which the free arcs begin.
+// Arcs are sorted by symbol class, epsilon arcs last. class_starts: first arc of each class, then the first epsilon arc.
 LossSource make_source(bool minimum, Numbers initial, Numbers final, Ids class_of, Vector<std::int64_t> class_starts,
                        Ids origin, Ids target, Numbers cost) {
     require(origin.size() == target.size() && origin.size() == cost.size(), "the arcs do not fit together");

@@ -1,4 +1,4 @@
-// Workers that each own a part of the rows, as a class that Python code derives from.
+// Binds core/: Collective, as a base class for Python, and the compression of its messages.
 #include "core/collective.hpp"
 
 #include <nanobind/trampoline.h>
@@ -11,15 +11,15 @@
 namespace radboost {
 namespace {
 
-// Leads the calls of the native core to the methods of a Python class. Native code calls without the GIL, and every binding
-// that may come here has released it: otherwise one thread would wait for the others while it keeps them from running.
+// Forwards calls of the native core to the methods of a Python subclass. They acquire the GIL; every binding that can get
+// here must have released it, otherwise workers in threads of one process would deadlock.
 class PythonCollective : public Collective {
 public:
     NB_TRAMPOLINE(Collective);
     using Collective::maximum;
     using Collective::sum;
 
-    // Asked once: the number of workers stays.
+    // Cached, because the number of workers does not change.
     bool alone() const override {
         int known = alone_.load();
         if (known < 0) {
@@ -48,10 +48,10 @@ public:
     }
 
 private:
-    mutable std::atomic<int> alone_{-1};  // -1: not asked yet
+    mutable std::atomic<int> alone_{-1};  // -1: unknown
 
     nb::object method(const char* name) const { return nb_trampoline.base().attr(name); }
-    // A view of the numbers, valid during the call.
+    // NumPy array that shares the memory; valid during the call only.
     template <class T>
     static nb::object in_place(T* values, std::size_t count) {
         return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(values, {count}, nb::handle()), nb::rv_policy::reference);
@@ -63,10 +63,10 @@ private:
 void bind_collective(nb::module_& m) {
     nb::class_<Collective, PythonCollective>(
         m, "Collective",
-        "Base class of workers that each own a part of the rows and run the same program on them. A subclass has the "
-        "attribute `alone` (True: this worker has all rows) and the methods `sum(values)`, which replaces each int64 of "
-        "the array by its sum over the workers, `maximum(values)`, which does so for float64 and the largest, and "
-        "`gather(data)`, which returns the bytes of all workers in the order of the workers.")
+        "Collective communication between workers that each hold a part of the rows and run the same program on them. A "
+        "subclass has the attribute `alone` (True: this worker has all rows) and the methods `sum(values)`, which replaces each "
+        "int64 of the array by its sum over the workers, `maximum(values)`, which replaces each float64 by its maximum, and "
+        "`gather(data)`, which returns a list with the bytes of every worker, in the order of their ranks.")
         .def(nb::init<>());
     m.def(
         "pack",
@@ -78,7 +78,7 @@ void bind_collective(nb::module_& m) {
             }
             return nb::bytes(bytes.data(), bytes.size());
         },
-        "Integers in few bytes: zeros and small numbers take less than the others.");
+        "Compress an int64 array to bytes; zeros and small numbers take less space than others.");
     m.def(
         "add_packed",
         [](const nb::bytes& packed, nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> sums) {
@@ -87,7 +87,7 @@ void bind_collective(nb::module_& m) {
             nb::gil_scoped_release release;
             add_packed(bytes, size, sums.data(), sums.size());
         },
-        "Adds to each of the sums what `pack` was given. Refuses other bytes.");
+        "Add the numbers that `pack` compressed to the int64 array `sums`, in place. ValueError for other bytes.");
     m.def(
         "sums_of_128_bits",
         [](const Collective& collective, const std::vector<std::int64_t>& highs, const std::vector<std::uint64_t>& lows) {
@@ -101,7 +101,7 @@ void bind_collective(nb::module_& m) {
                 sums.emplace_back(static_cast<std::int64_t>(value >> 64), static_cast<std::uint64_t>(value));
             return sums;
         },
-        "For the tests: integers of 128 bits, as halves of 64, summed over the workers.");
+        "For tests: sums over the workers of 128-bit integers, given and returned as high and low halves.");
 }
 
 }  // namespace radboost

@@ -1,4 +1,4 @@
-// Binned data.
+// Binds data/: BinnedData and its construction.
 #include "bindings/arrays.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -11,7 +11,7 @@
 namespace radboost {
 namespace {
 
-// Blocks that a Python function loads: it is called with the number of a block, and returns its rows.
+// Blocks of rows that a Python function loads: load(block index) returns the block, shape (rows of the block, n_columns).
 template <class T>
 class PythonBlocks final : public RowBlocks<T> {
 public:
@@ -30,6 +30,7 @@ private:
     const nb::object& load_;
 };
 
+// Arguments as in bin_blocks (binning.hpp), where an empty array means null. sketched: bin_by_sketches.
 template <class T>
 BinnedData bin_rows(const RowBlocks<T>& X, const Vector<double>& weights, const Vector<std::int64_t>& order, int max_bins,
                     int n_threads, const std::optional<Vector<std::int32_t>>& categories, const Collective* collective,

@@ -1,4 +1,4 @@
-// Functions without a state of their own.
+// Binds stateless functions of core/, losses/, members/ and predict/.
 #include "bindings/arrays.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Trees on given weights.
+// Binds WeightedTrees (growth/given_weights.hpp).
 #include "growth/given_weights.hpp"
 
 #include <memory>
@@ -12,14 +12,14 @@
 namespace radboost {
 namespace {
 
-// The rows of one problem that have a weight, out of arrays over all rows.
+// A problem without its rows of zero weight. Arguments: arrays of shape (n,) over all rows; all_counts may be null.
 struct Listed {
     std::vector<std::uint32_t> rows, weights;
     std::vector<std::uint16_t> classes;
     std::vector<double> counts;
 
     Listed(const std::uint16_t* all_classes, const std::uint32_t* all_weights, const double* all_counts, std::size_t n) {
-        counts.reserve(1);  // without rows too the counts are an array
+        counts.reserve(1);  // data() must not be null, even without rows
         for (std::size_t i = 0; i < n; ++i) {
             if (all_weights[i] == 0) continue;
             rows.push_back(static_cast<std::uint32_t>(i));
@@ -35,8 +35,8 @@ struct Listed {
 
 using Trees = std::vector<std::shared_ptr<AnsweringTree>>;
 
-// One tree for each row of the arrays. `counts` is empty where every row counts once; on a worker without rows it has one
-// entry, which is not read, where the others have counts.
+// Grows one tree per problem. classes, weights: shape (n_problems, n_rows). counts: sample weights (n_rows,), or empty if all
+// are 1; on a worker without rows one dummy entry if the other workers have counts.
 Trees grow_trees(WeightedTrees& trees, CMatrix<std::uint16_t> classes, CMatrix<std::uint32_t> weights,
                  Vector<double> counts, std::uint64_t round, int n_threads) {
     const std::size_t n = trees.data().n_rows, n_problems = classes.shape(0);
@@ -50,7 +50,7 @@ Trees grow_trees(WeightedTrees& trees, CMatrix<std::uint16_t> classes, CMatrix<s
         grown[k] = std::make_shared<AnsweringTree>(
             trees.grow(listed.view(counts.size() > 0), mix(round, k), check_signals));
     };
-    // Several workers meet within each problem: they take these one after the other, in their order.
+    // Growth is a collective operation, so that several workers must grow the trees in the same order.
     if (trees.collective().alone())
         parallel_for(n_threads, n_problems, grow);
     else

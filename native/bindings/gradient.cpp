@@ -1,4 +1,4 @@
-// Gradient boosting: rows with their losses, and regression trees.
+// Binds gradient boosting: GradientScores, GradientWeighting and RegressionTrees.
 #include "growth/cut_tree.hpp"
 #include "rows/gradient_scores.hpp"
 
@@ -7,7 +7,7 @@
 namespace radboost {
 namespace {
 
-// The values of the tree's leaves by label times a step.
+// Leaf values by label, times a step.
 std::vector<double> times(const CutTree& cut, double step) {
     std::vector<double> numbers(cut.by_label);
     for (double& number : numbers) number *= step;
@@ -138,7 +138,7 @@ void bind_grower(nb::module_& m) {
                        const std::string& order) { return g.cut(n_splits, radius, norm_order_named(order)); })
         .def("arrays", &cut_arrays)
         .def("answers", [](const RegressionTrees& g, const CutTree& cut) {
-            // What the tree says about every training row, n_outputs numbers each.
+            // Predictions for all training rows, shape (n_rows, n_outputs), flattened.
             const std::size_t n = g.n_outputs();
             std::vector<double> out(g.data().n_rows * n);
             for (std::size_t i = 0; i < g.data().n_rows; ++i)

@@ -1,4 +1,4 @@
-// Common parts of the bindings of growers: options in, trees out.
+// Common parts of the bindings of growers: conversion of options, and of trees to arrays.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace radboost {
 
-using Groups = std::vector<std::vector<std::uint32_t>>;  // of columns
+using Groups = std::vector<std::vector<std::uint32_t>>;  // interaction constraints: groups of columns
 
 inline GrowthOptions growth_options(const std::string& growth, const std::string& criterion, int max_depth,
                                     std::size_t max_leaves, std::size_t max_features, double subsample,
@@ -36,8 +36,9 @@ inline GrowthOptions growth_options(const std::string& growth, const std::string
     return options;
 }
 
-// The arrays of the first answers.size() nodes of a tree. Leaves are -1 and +1 with two classes, otherwise a class, or -1
-// where they abstain. The last two are the nodes that split by categories, and their sets as four words each.
+// Arrays of the first answers.size() nodes of a tree: feature (-1: leaf), threshold, left, missing_left, value, cover, gain,
+// category_nodes (nodes that split by categories), and their sets as four uint64 each. answers: predicted class of each node
+// as a leaf. The value of a leaf is -1 or +1 with two classes, otherwise a class, or -1 for abstention.
 inline auto tree_arrays(const BinnedData& data, const std::vector<GrownNode>& nodes,
                         const std::vector<CategorySet>& category_sets, const std::vector<std::int32_t>& answers,
                         bool two_classes, double mass_scale) {
@@ -72,8 +73,8 @@ inline auto tree_arrays(const BinnedData& data, const std::vector<GrownNode>& no
                           as_array(std::move(category_words)));
 }
 
-// The arrays of a tree of `size` nodes whose leaves are numbers, or with several outputs places in a list of vectors, and that
-// list. `values` has n_outputs numbers for each node.
+// The same for a tree of `size` nodes with real leaf values, shape (size, n_outputs). With several outputs the value of a
+// leaf is an index in an array of vectors, which is returned last.
 inline auto number_arrays(const BinnedData& data, const GrownTree& tree, const std::vector<double>& values,
                           std::size_t n_outputs, std::size_t size, double mass_scale) {
     require(values.size() == size * n_outputs, "every node needs a number for each output");

@@ -1,4 +1,4 @@
-// The kernels on sets of rows, for the tests: in plain C++ or as the processor has them.
+// Binds search/masks.hpp for tests, which compare the kernels in plain C++ (`plain`) with those of the processor.
 #include "search/masks.hpp"
 
 #include "bindings/arrays.hpp"
@@ -68,7 +68,7 @@ Output<std::uint32_t> packed_numbers(std::uint32_t first, Mask mask, bool plain)
     return as_array(std::move(to));
 }
 
-// The rows are given, or are `first` and those after it up to the last code.
+// Partition of `rows` or, if `consecutive`, of first ... codes.size() - 1.
 auto rows_of(Codes codes, std::uint8_t bin, int left_code, int missing_code, std::vector<std::uint32_t> rows,
              bool consecutive, std::uint32_t first, bool plain) {
     require(first <= codes.size(), "the first row does not exist");
@@ -87,7 +87,7 @@ auto rows_of(Codes codes, std::uint8_t bin, int left_code, int missing_code, std
 }  // namespace
 
 void bind_masks(nb::module_& m) {
-    nb::class_<MaskKernels> masks(m, "MaskKernels", "Kernels on sets of rows, for the tests.");
+    nb::class_<MaskKernels> masks(m, "MaskKernels", "Kernels on bit masks of rows; for tests.");
     masks.def_static("has_fast", &has_fast_masks);
     masks.def_static("range_of", &range_of);
     masks.def_static("sums_of", &sums_of);

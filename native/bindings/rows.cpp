@@ -1,4 +1,4 @@
-// Sample weights, scores, the weightings that these fill, and the predictions of hypotheses.
+// Binds rows/ and members/: RowWeights, scores, weightings, and HypothesisColumns.
 #include "bindings/arrays.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -22,7 +22,7 @@ std::vector<double> given_or_none(const std::optional<Vector<double>>& numbers) 
     return numbers ? as_vector(*numbers) : std::vector<double>();
 }
 
-// Integers of 128 bits as those of Python.
+// 128-bit integers as Python integers.
 nb::typed<nb::list, nb::int_> as_integers(const std::vector<int128>& sums) {
     nb::list out;
     for (const int128 sum : sums)
@@ -84,7 +84,7 @@ void set_factors(OneWeighting& weighting, Vector<double> shares, const RowGroups
     weighting.set_factors(shares.data(), groups, of_group.data(), n_threads);
 }
 
-// Loss, slope and error of each group, one after the other.
+// Loss, slope and error of each group, shape (n_groups, 3), flattened.
 Output<double> in_lines(const std::vector<LossSums>& of_groups) {
     std::vector<double> out;
     for (const LossSums& sums : of_groups) out.insert(out.end(), {sums.loss, sums.slope, sums.error});
@@ -139,7 +139,7 @@ void bind_weights(nb::module_& m) {
                  }
                  return as_array(std::move(out));
              },
-             "sum of w v over the rows of each group.")
+             "Sum of w v over the rows of each group, shape (n_groups,).")
         .def("maximum",
              [](const RowWeights& w, Vector<double> values, int n_threads) {
                  require(values.size() == w.n_rows(), "one value per row is needed");
@@ -155,7 +155,7 @@ void bind_weights(nb::module_& m) {
                  }
                  return as_array(std::move(sums));
              },
-             "Each integer's sum over the workers.")
+             "Sum of each int64 over the workers.")
         .def("largest",
              [](const RowWeights& w, Vector<double> numbers) {
                  std::vector<double> found = as_vector(numbers);
@@ -165,7 +165,7 @@ void bind_weights(nb::module_& m) {
                  }
                  return as_array(std::move(found));
              },
-             "Each number's largest among the workers.")
+             "Maximum of each float64 over the workers.")
         .def("gather",
              [](const RowWeights& w, nb::bytes own) -> nb::typed<nb::list, nb::bytes> {
                  const auto* first = reinterpret_cast<const std::uint8_t*>(own.c_str());
@@ -179,7 +179,7 @@ void bind_weights(nb::module_& m) {
                  for (const auto& part : all) out.append(nb::bytes(part.data(), part.size()));
                  return nb::typed<nb::list, nb::bytes>(std::move(out));
              },
-             "The bytes of all workers, in the order of the workers.");
+             "List of the bytes of every worker, in the order of their ranks.");
     nb::class_<LossSums>(m, "LossSums")
         .def_ro("loss", &LossSums::loss)
         .def_ro("slope", &LossSums::slope)
@@ -222,7 +222,7 @@ void bind_weighting(nb::module_& m) {
              nb::arg("columns"), nb::arg("shrinking"), nb::arg("n_threads"))
         .def("value_edges", &value_edges, nb::arg("values"), nb::arg("n_threads"))
         .def("group_edges", &group_edges, nb::arg("columns"), nb::arg("slot"), nb::arg("factors"), nb::arg("groups"),
-             nb::arg("n_threads"), "The edge of a hypothesis times a factor on each row, and the sum of the absolute terms, for each group of rows.");
+             nb::arg("n_threads"), "Edge of a hypothesis with a factor on each row, and sum of the absolute terms, for each group; (n_groups, 2), flattened.");
     nb::class_<MarginWeighting, AnswerWeighting>(m, "MarginWeighting")
         .def("__init__",
              [](MarginWeighting* self, const MarginScores& scores, std::optional<Vector<double>> factors) {
@@ -231,7 +231,7 @@ void bind_weighting(nb::module_& m) {
              nb::arg("scores"), nb::arg("factors") = nb::none(), nb::keep_alive<1, 2>())
         .def_prop_ro("slope", &MarginWeighting::slope)
         .def("set_factors", &set_factors<MarginWeighting>, nb::arg("shares"), nb::arg("groups"), nb::arg("of_group"),
-             nb::arg("n_threads"), "A share of each row times a number of its group; from the next reweighing on.")
+             nb::arg("n_threads"), "Set the factor of row i to shares[i] * of_group[group of i], from the next reweighing on.")
         .def("edge_weights", [](const MarginWeighting& w) {
             return as_array(std::vector<std::int64_t>(w.edge_weights(), w.edge_weights() + w.n_rows()));
         });
@@ -242,11 +242,11 @@ void bind_weighting(nb::module_& m) {
              },
              nb::arg("scores"), nb::arg("factors") = nb::none(), nb::keep_alive<1, 2>())
         .def("set_factors", &set_factors<ClassWeighting>, nb::arg("shares"), nb::arg("groups"), nb::arg("of_group"),
-             nb::arg("n_threads"), "A share of each row times a number of its group; from the next reweighing on.")
+             nb::arg("n_threads"), "Set the factor of row i to shares[i] * of_group[group of i], from the next reweighing on.")
         .def_prop_ro("slope", &ClassWeighting::slope);
 }
 
-// What the scores of two classes and of several have in common.
+// Methods that MarginScores and ClassScores have in common.
 template <class Scores, class OneWeighting>
 void bind_scores(nb::class_<Scores>& binding) {
     binding.def_prop_ro("n_classes", &Scores::n_classes)
@@ -311,7 +311,7 @@ Output<double> in_units(const std::int32_t* scores, std::size_t size) {
     return as_array(std::move(out));
 }
 
-// The name of a loss that the native core evaluates; empty where Python does.
+// The native loss with this name; nullopt for an empty name, which means that Python evaluates the loss.
 std::optional<MarginLoss> loss_or_none(const std::string& name) {
     return name.empty() ? std::nullopt : std::optional<MarginLoss>(margin_loss_named(name));
 }

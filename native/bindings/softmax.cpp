@@ -1,4 +1,4 @@
-// Soft-max boosting.
+// Binds soft-max boosting: SoftmaxScores and SoftmaxPairs.
 #include "growth/softmax_pairs.hpp"
 
 #include <nanobind/stl/shared_ptr.h>

@@ -1,4 +1,4 @@
-// Boosting with structural sparsity.
+// Binds linear/: columns of design matrices and their kernels, for boosting with structural sparsity.
 #include "linear/coordinate_descent.hpp"
 
 #include "bindings/arrays.hpp"
@@ -14,7 +14,7 @@ using InOutVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Factors = Vector<double>;
 using Places = Vector<std::int64_t>;
 
-// A store, and the arrays that it looks into.
+// A store of columns with their factors, and the NumPy arrays that it points into.
 template <class Store, class... Arrays>
 struct Held {
     Store store;
@@ -144,7 +144,7 @@ void bind_compressed(nb::module_& m, const char* name) {
     bind_kernels(binding);
 }
 
-// Throws unless the parts of a compressed matrix fit each other; `n_places` bounds the row or column numbers.
+// Throws unless the parts of a compressed matrix are consistent; `places`, row or column indices, must be below n_places.
 template <class T>
 void check_compressed(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& places, const Vector<T>& values,
                       std::size_t n_places) {

@@ -1,4 +1,4 @@
-// Growth and prediction of trees.
+// Binds Grower (growth/) and Forest (predict/).
 #include "bindings/arrays.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -59,14 +59,14 @@ Output<double> forest_contributions(const Forest& forest, Matrix<T> X, Vector<do
     return as_array(std::move(out));
 }
 
-// The tree after `n_splits` splits.
+// Arrays of the tree after n_splits splits, see tree_arrays.
 auto grown_arrays(const Grower& g, std::size_t n_splits) {
     const GrownTree& tree = g.tree();
     return tree_arrays(g.data(), tree.nodes, tree.category_sets, tree.answers(n_splits), tree.n_channels == 1,
                        g.mass_scale());
 }
 
-// The same of a tree whose leaves hold numbers, and last their vectors, where there are several classes.
+// The same for a rated tree (GrownTree::rated), see number_arrays.
 auto rated_arrays(const Grower& g, std::size_t n_splits) {
     const std::vector<std::int32_t> ratings = g.tree().ratings(n_splits);
     std::vector<double> values(ratings.size());

@@ -20,7 +20,7 @@ constexpr int kLimbBits = 32;
 
 }  // namespace
 
-// In limbs of 32 bits, which can be added for up to 2^31 workers; the highest keeps the sign.
+// Sends each value as three limbs: two unsigned ones of 32 bits, whose sums over 2^31 workers fit 64 bits, and the rest.
 void Collective::sum(int128* values, std::size_t count) const {
     if (alone() || count == 0) return;
     constexpr std::int64_t kMask = (std::int64_t{1} << kLimbBits) - 1;
@@ -46,7 +46,7 @@ double Collective::maximum(double value) const {
     return value;
 }
 
-// By a word that no other worker has.
+// Gathers a random token of each worker and looks up its own.
 std::size_t Collective::worker() const {
     if (alone()) return 0;
     std::random_device device;

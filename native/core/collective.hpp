@@ -1,8 +1,7 @@
-// What "all rows" means: the rows of this process, or those of several workers that each own a part of them.
+// Collective communication (all-reduce, all-gather) between workers that each hold a part of the training rows.
 //
-// Every number that a model depends on is a sum of integers over the rows, a maximum, or a function of these. With several
-// workers all of them run the same program on their own rows and meet here: each call is made by every worker, in the same
-// order, and leaves the same numbers with all of them. So no decision may depend on what one worker has alone.
+// Every number that a model depends on is a sum of integers over the rows, a maximum, or a function of these. All workers run
+// the same program on their own rows and make the same calls in the same order; no decision depends on one worker's rows.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +16,24 @@ class Collective {
 public:
     virtual ~Collective() = default;
 
-    // Whether this worker has all rows, so that the methods below leave everything as it is.
+    // True if there is a single worker, which has all rows; the operations below are then the identity.
     virtual bool alone() const = 0;
-    // Each entry becomes its sum over the workers. No sum overflows: the callers' scales see to that.
+    // All-reduce, in place: each entry becomes its sum over the workers. Callers choose scales at which no sum overflows.
     virtual void sum(std::int64_t* values, std::size_t count) const = 0;
-    // Each entry becomes the largest of the workers'.
+    // All-reduce, in place: each entry becomes its maximum over the workers.
     virtual void maximum(double* values, std::size_t count) const = 0;
-    // The bytes of all workers, in the order of the workers.
+    // All-gather: the bytes of every worker, in the order of their ranks; their counts may differ.
     virtual std::vector<std::vector<std::uint8_t>> gather(const std::uint8_t* bytes, std::size_t count) const = 0;
 
-    // The same for sums that need 128 bits.
+    // All-reduce of 128-bit sums, and of single values.
     void sum(int128* values, std::size_t count) const;
     std::int64_t sum(std::int64_t value) const;
     double maximum(double value) const;
-    // The place of this worker in what `gather` returns.
+    // Rank of this worker: its index in the result of `gather`. Communicates, so every worker must call it.
     std::size_t worker() const;
 };
 
-// This process alone.
+// The collective of a process that has all rows.
 const Collective& one_worker();
 
 }  // namespace radboost

@@ -1,5 +1,5 @@
-// What differs between compilers and systems. With RADBOOST_PORTABLE the code is what a compiler gets that none of the
-// conditions below knows: the tests of a build with it say that such a compiler would make the same models.
+// Everything that depends on the compiler, operating system or processor. RADBOOST_PORTABLE selects the fallback for unknown
+// compilers; a test build with it checks that the fallback makes the same models.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "codes are read eight a
 #define RADBOOST_MSVC_INTRINSICS
 #include <intrin.h>
 #endif
-// Not on other C libraries of Linux (musl), which have no indirect functions.
+// glibc only: musl has no indirect functions, by which the loader picks a clone.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(RADBOOST_SANITIZE)
 #define RADBOOST_CLONES_BY_PROCESSOR
 #endif
@@ -49,7 +49,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "codes are read eight a
 #define RADBOOST_NOINLINE
 #endif
 
-// Before a loop each of whose turns reads and writes no place that another one writes.
+// Precedes a loop without dependences between iterations: none reads or writes memory that another one writes.
 #if defined(RADBOOST_GNU_BUILTINS) && defined(__clang__)
 #define RADBOOST_INDEPENDENT_TURNS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(RADBOOST_GNU_BUILTINS)
@@ -62,7 +62,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "codes are read eight a
 
 namespace radboost {
 
-// The place of the lowest and of the highest bit that is set; `word` is not 0.
+// Index, 0 to 63, of the lowest set bit, and below of the highest; `word` must not be 0.
 RADBOOST_INLINE std::size_t lowest_one(std::uint64_t word) {
 #if defined(RADBOOST_GNU_BUILTINS)
     return static_cast<std::size_t>(__builtin_ctzll(word));
@@ -102,7 +102,7 @@ RADBOOST_INLINE std::size_t count_ones(std::uint64_t word) {
 #endif
 }
 
-// A wish that nothing depends on.
+// Hints that the cache line at this address is read soon; no effect on results.
 RADBOOST_INLINE void prefetch([[maybe_unused]] const void* place) {
 #if defined(RADBOOST_GNU_BUILTINS)
     __builtin_prefetch(place);

@@ -1,6 +1,6 @@
-// exp and log from IEEE additions, multiplications and divisions alone, so that a model is the same on every machine:
-// the C library's versions differ in the last bit from one CPU and release to the next.
-// Compiled without contraction; written without branches so that loops over them vectorise.
+// exp and log that give the same bits on every machine, as they use only IEEE additions, multiplications and divisions; the C
+// library's versions differ in the last bit between CPUs and releases. The loss kernels use them.
+// Must be compiled with -ffp-contract=off; written without branches so that loops over them vectorize.
 #pragma once
 
 #include <cstdint>

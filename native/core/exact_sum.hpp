@@ -1,5 +1,4 @@
-// Sums of doubles that do not depend on the order or the grouping of the terms: the terms become integers by one scale,
-// fixed by the largest of them, and integers add exactly (128 bits).
+// Sums of doubles in any order with equal results: terms are rounded to fixed-point integers and added exactly (128 bits).
 #pragma once
 
 #include <cmath>
@@ -10,7 +9,7 @@
 
 namespace radboost {
 
-// The nearest integer, by an addition that every vector unit has: exact below 2^51.
+// Nearest integer of x for |x| < 2^51, by an addition, which every vector unit has.
 RADBOOST_INLINE std::int64_t nearest_integer(double x) {
     constexpr double kShift = 0x1.8p52;
     const double shifted = x + kShift;
@@ -20,8 +19,7 @@ RADBOOST_INLINE std::int64_t nearest_integer(double x) {
     return bits - base;
 }
 
-// The scale for terms of magnitude up to `largest`: a power of two that takes them below 2^61. Below 2^-900 the terms
-// are taken for zero.
+// Scale for terms of magnitude up to `largest`: the power of two that takes `largest` to [2^60, 2^61), but at most 2^961.
 class FixedScale {
 public:
     explicit FixedScale(double largest) {

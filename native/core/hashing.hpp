@@ -1,11 +1,11 @@
-// Keyed chance: a draw is a function of what it is for, never of how many draws came before it.
+// Random draws by hashing keys such as (seed, round, row hash): a draw depends on its key, not on the draws before it.
 #pragma once
 
 #include <cstdint>
 
 namespace radboost {
 
-// The finaliser of SplitMix64: a bijection of 64-bit words that passes avalanche tests.
+// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014), a bijection: an input bit changes about half of the output bits.
 inline std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ULL;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -1,5 +1,5 @@
-// Integers of 128 bits: the compiler's where it has them, otherwise two words. Both give the same numbers
-// (tests/native/wide_integers.cpp), up to overflow, which no caller has.
+// `int128`, a signed 128-bit integer: the compiler's where it has one, otherwise WideInteger, a pair of 64-bit words. Both
+// give equal results (tests/native/wide_integers.cpp) as long as nothing overflows.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace radboost {
 
-// In two's complement, like the compiler's. Whatever could lose digits must be asked for (static_cast).
+// Two's complement. Conversions that can lose digits are explicit.
 class WideInteger {
 public:
     constexpr WideInteger() = default;
@@ -21,7 +21,7 @@ public:
     constexpr explicit operator Integer() const {
         return static_cast<Integer>(low_);
     }
-    // The nearest, the even one of two.
+    // Rounds to nearest, ties to even, as conversions of built-in integers do.
     explicit operator double() const {
         const bool negative = high_ >> 63;
         const WideInteger size = negative ? -*this : *this;
@@ -44,7 +44,7 @@ public:
         const WideInteger low = product(a.low_, b.low_);
         return {low.low_, low.high_ + a.low_ * b.high_ + a.high_ * b.low_};
     }
-    // Towards zero.
+    // Rounds toward zero, like division of built-in integers.
     friend constexpr WideInteger operator/(const WideInteger& a, const WideInteger& b) {
         const bool a_negative = a.high_ >> 63, b_negative = b.high_ >> 63;
         const WideInteger quotient = (a_negative ? -a : a).divided_by(b_negative ? -b : b);
@@ -53,7 +53,7 @@ public:
     friend constexpr WideInteger operator&(const WideInteger& a, const WideInteger& b) {
         return {a.low_ & b.low_, a.high_ & b.high_};
     }
-    // 0 <= places < 128.
+    // Shifts by 0 <= places < 128 bits; >> is arithmetic.
     constexpr WideInteger operator<<(int places) const {
         if (places == 0) return *this;
         if (places >= 64) return {0, low_ << (places - 64)};
@@ -78,7 +78,7 @@ public:
     friend constexpr bool operator<=(const WideInteger& a, const WideInteger& b) { return !(b < a); }
     friend constexpr bool operator>=(const WideInteger& a, const WideInteger& b) { return !(a < b); }
 
-    // Of two words without a sign, by products of halves.
+    // Full 128-bit product of two unsigned words, from products of their 32-bit halves.
     static constexpr WideInteger product(std::uint64_t a, std::uint64_t b) {
         constexpr std::uint64_t kHalf = 0xffffffff;
         const std::uint64_t low = (a & kHalf) * (b & kHalf), high = (a >> 32) * (b >> 32);
@@ -94,7 +94,7 @@ private:
         return 0;
     }
 
-    // The rest takes both numbers for ones without a sign.
+    // The helpers below treat their operands as unsigned.
     constexpr WideInteger shifted_right(int places) const {
         if (places == 0) return *this;
         if (places >= 64) return {high_ >> (places - 64), 0};
@@ -108,7 +108,7 @@ private:
         for (std::uint64_t word = high_ != 0 ? high_ : low_; word != 0; word >>= 1) ++found;
         return high_ != 0 ? found + 64 : found;
     }
-    // By hand, digit after digit.
+    // Binary long division, rounded down.
     constexpr WideInteger divided_by(const WideInteger& divisor) const {
         if (high_ == 0 && divisor.high_ == 0) return {low_ / divisor.low_, 0};
         WideInteger quotient, rest;
@@ -131,7 +131,7 @@ __extension__ typedef __int128 int128;
 using int128 = WideInteger;
 #endif
 
-// floor(a b / 2^64).
+// floor(a * b / 2^64): the upper word of the product.
 inline std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
 #if defined(RADBOOST_HAS_INT128)
     __extension__ typedef unsigned __int128 uint128;

@@ -1,4 +1,4 @@
-// Arrays that are read at random places: on huge pages, where the system has them to give, a visit costs no page walk.
+// LargeArray: a std::vector aligned to cache lines, if large on huge pages (Linux), for fewer TLB misses in random access.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct LargePageAllocator {
         const std::size_t bytes = count * sizeof(T);
         void* memory = ::operator new(bytes, alignment(count));
 #if defined(__linux__)
-        if (alignment(count) == kPage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it being granted
+        if (alignment(count) == kPage) madvise(memory, bytes, MADV_HUGEPAGE);  // a hint that may be refused
 #endif
         return static_cast<T*>(memory);
     }

@@ -1,11 +1,11 @@
-// The largest of many numbers.
+// Vectorized maximum of an array.
 #pragma once
 
 #include <cstddef>
 
 namespace radboost {
 
-// The largest of `largest` and the values, none of which is NaN.
+// max(largest, values[0], ..., values[n - 1]); no value may be NaN.
 double largest_of(const double* values, std::size_t n, double largest);
 
 }  // namespace radboost

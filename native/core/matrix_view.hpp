@@ -1,4 +1,4 @@
-// A matrix that belongs to somebody else.
+// A matrix that is owned elsewhere, such as a NumPy array, with any strides.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct MatrixView {
                     static_cast<std::ptrdiff_t>(column) * column_stride];
     }
 
-    // Rows begin ... begin + count - 1 of a column, or those that `rows` names there.
+    // out[i] = entry of the column in row rows[begin + i], or row begin + i if `rows` is null; i = 0 ... count - 1.
     template <class Index>
     void copy_column(std::size_t column, const Index* rows, std::size_t begin, std::size_t count, T* out) const {
         const T* const first = data + static_cast<std::ptrdiff_t>(column) * column_stride;
@@ -35,7 +35,7 @@ struct MatrixView {
     }
 };
 
-// Rows that are read together, column after column: their cache lines stay in the first level meanwhile.
+// Rows per tile: a tile is read column by column while its cache lines stay in the first-level cache.
 constexpr std::size_t kTileRows = 256;
 
 }  // namespace radboost

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t kBlock = 512;        // numbers
 constexpr std::size_t kCountBytes = 8;
-constexpr std::uint8_t kHalves = 0x40, kBitmap = 0x80, kWidth = 0x0f;  // of a block's first byte
+constexpr std::uint8_t kHalves = 0x40, kBitmap = 0x80, kWidth = 0x0f;  // bits of a block's header
 
 using Entries = std::array<std::uint64_t, 2 * kBlock>;
 
-// How a block is written.
+// Form of a block, as in its header byte.
 struct Form {
     std::uint8_t flags;
     std::size_t width;  // bytes of an entry
@@ -48,7 +48,7 @@ void take_entries(const std::uint8_t* from, std::size_t n, std::uint64_t* out) {
     }
 }
 
-// Calls body(the width as a constant).
+// Calls body(std::integral_constant of the width), so that loops over bytes are unrolled.
 template <class Body>
 auto with_width(std::size_t width, Body&& body) {
     switch (width) {
@@ -63,7 +63,7 @@ auto with_width(std::size_t width, Body&& body) {
     }
 }
 
-// The entries of a block: whole numbers as they are, or halves.
+// Writes the entries of a block, the numbers or their low and high halves in turn, and returns how many there are.
 std::size_t entries_of(const std::int64_t* numbers, std::size_t count, bool halves, std::uint64_t* out) {
     for (std::size_t i = 0; i < count; ++i) {
         const auto bits = static_cast<std::uint64_t>(numbers[i]);
@@ -79,9 +79,9 @@ std::size_t entries_of(const std::int64_t* numbers, std::size_t count, bool halv
 
 std::size_t bytes_of_bitmap(std::size_t n) { return (n + 7) / 8; }
 
-// The form that takes the fewest bytes; the first of several.
+// The form that takes the fewest bytes; in a tie the first of `forms`.
 Form best_form(const std::int64_t* numbers, std::size_t count) {
-    std::uint64_t whole = 0, half = 0;  // all bits that are used: of a number and its sign, of a half
+    std::uint64_t whole = 0, half = 0;  // union of the bits used by the signed numbers, and by the halves
     std::size_t n_numbers = 0, n_halves = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const auto bits = static_cast<std::uint64_t>(numbers[i]);
@@ -119,7 +119,7 @@ std::uint8_t* put_block(const std::int64_t* numbers, std::size_t count, std::uin
 
 void refuse_unless(bool right) { require(right, "the bytes are not those of packed numbers"); }
 
-// What is left to read.
+// The bytes that are still to be read.
 struct Reader {
     const std::uint8_t* at;
     const std::uint8_t* end;
@@ -131,7 +131,7 @@ struct Reader {
     }
 };
 
-// The entries of a block, zeros among them.
+// Reads the `n` entries of a block; those that the bitmap leaves out are 0.
 void read_entries(Reader& reader, std::size_t n, bool sparse, std::size_t width, std::uint64_t* entries) {
     if (!sparse) {
         const std::uint8_t* from = reader.take(n * width);
@@ -159,7 +159,7 @@ void add_block(Reader& reader, std::int64_t* sums, std::size_t count) {
     read_entries(reader, halves ? 2 * count : count, sparse, width, entries.data());
     const std::uint64_t sign = halves ? 0 : std::uint64_t{1} << (8 * width - 1);
     for (std::size_t i = 0; i < count; ++i) {
-        // (entry ^ sign) - sign carries the sign up to the highest bit.
+        // (entry ^ sign) - sign extends the sign of an entry of `width` bytes to 64 bits.
         const std::uint64_t number = halves ? entries[2 * i] | (entries[2 * i + 1] << 32) : (entries[i] ^ sign) - sign;
         sums[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sums[i]) + number);
     }

@@ -1,9 +1,9 @@
-// Integers in few bytes, for the wire between workers.
+// Lossless compression of int64 arrays, such as histograms, that workers send each other.
 //
-// The numbers go in blocks of 512. A block has one byte that says how it is written, and then its entries, all in the fewest
-// bytes that hold each of them; where many are zero, a bitmap comes first and only the others follow. The entries are the
-// numbers, with their sign, or the two halves of 32 bits of each, without: class weights share words (search/histogram_words).
-// Whichever way is the shortest is taken. Before the blocks stands the number of all numbers, in eight bytes.
+// Format: the count (8 bytes, little-endian), then blocks of 512 numbers. A block has a header byte, an optional bitmap of
+// nonzero entries, and its entries (with a bitmap only the nonzero ones), all in the fewest bytes that hold each of them.
+// Entries are the signed numbers, or their unsigned 32-bit halves, because histograms hold two class weights per word
+// (search/histogram_words). Of these four forms the shortest is taken; a block of zeros is the header 0 alone.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,7 @@
 namespace radboost {
 
 std::vector<std::uint8_t> pack(const std::int64_t* numbers, std::size_t count);
-// Adds what was packed to `sums`, around the end of the 64 bits. Bytes that `pack` does not make, or another number of numbers,
-// are an error; `sums` is of no use then.
+// Adds the packed numbers to `sums` (length `count`), modulo 2^64. For other bytes or counts throws, `sums` then undefined.
 void add_packed(const std::uint8_t* bytes, std::size_t size, std::int64_t* sums, std::size_t count);
 
 }  // namespace radboost

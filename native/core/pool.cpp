@@ -34,8 +34,7 @@ inline void pause_briefly() {
 #endif
 }
 
-// How often a waiting thread looks before it goes to sleep: about 20 microseconds, the length of the gaps between the
-// short kernels of one round.
+// Polls before a waiting thread goes to sleep: about 20 microseconds, the usual gap between short kernels.
 constexpr int kSpins = 400;
 
 class Pool {
@@ -71,7 +70,7 @@ private:
             try {
                 workers_.emplace_back([this, index, seen] { serve(index, seen); });
             } catch (const std::system_error& error) {
-                // The workers that were started stay: fewer threads can be asked for next.
+                // The threads already started stay, for a later call with a smaller n_threads.
                 const std::string started = std::to_string(index + 1);  // the caller works too
                 throw std::runtime_error("n_jobs asks for at least " + std::to_string(count + 1) +
                                          " threads, and the system starts no more than " + started + " (" +
@@ -127,8 +126,8 @@ private:
     std::exception_ptr error_;
 };
 
-// Never destroyed: detached workers wait on it until the process ends. A forked child has the memory but none of the
-// threads, so it leaves the old pool untouched and starts over with a new one.
+// Never destroyed, because detached threads wait on it until the process ends. A forked child has its memory but none of its
+// threads, so the child leaves this pool untouched and starts a new one.
 std::atomic<Pool*> shared_pool{nullptr};
 std::atomic_flag pool_in_use = ATOMIC_FLAG_INIT;
 thread_local bool inside_task = false;
@@ -167,7 +166,7 @@ void run_tasks(int n_threads, std::size_t n_tasks, Task task, void* context) {
         for (std::size_t i = 0; i < n_tasks; ++i) task(context, i);
         return;
     }
-    inside_task = true;  // a nested call from the caller's own share of the work runs serially
+    inside_task = true;  // nested calls from tasks of the calling thread run serially
     PoolUse use;
     pool().run(n_threads, n_tasks, task, context);
 }

@@ -1,4 +1,4 @@
-// A small pool of threads, started once and rebuilt after a fork.
+// The thread pool of all kernels: started once, and replaced in a forked child (which with OpenMP could hang).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void parallel_for(int n_threads, std::size_t n_tasks, Function&& function) {
         const_cast<void*>(static_cast<const void*>(&function)));
 }
 
-// Into how many ranges the threads divide so many rows: fewer than 16,384 each are not worth waking a thread.
+// Number of ranges into which a kernel divides `n_rows`: at most one per thread, each of 16,384 rows or more.
 inline std::size_t row_parts(std::size_t n_rows, int n_threads) {
     constexpr std::size_t kRowsPerTask = 16384;
     return std::max<std::size_t>(1, std::min<std::size_t>(static_cast<std::size_t>(n_threads), n_rows / kRowsPerTask));

@@ -19,10 +19,10 @@ const char* instruction_set() { return "portable"; }
 }  // namespace radboost
 
 #if defined(RADBOOST_CLONES_BY_PROCESSOR)
-// The tests compare the models of all clones on one machine. RADBOOST_INSTRUCTION_SET=x86-64 or avx2 in the environment
-// hides what the processor can do beyond that: the compiler's code that picks the clones asks __cpu_indicator_init, and
-// the linker (--wrap in CMakeLists.txt) leads it here. Both are names of libgcc's, hence the underscores. The first word
-// of features ends before the level x86-64-v4, which is what the widest clone asks for.
+// For tests that compare the models of all clones on one machine: RADBOOST_INSTRUCTION_SET=x86-64 or avx2 in the environment
+// hides the processor's features beyond that level. The compiler's code that picks the clones calls libgcc's
+// __cpu_indicator_init, which the linker (--wrap in CMakeLists.txt) replaces by the function below. The level x86-64-v4, for
+// which the widest clone asks, is stored in __cpu_features2, after the first word of features.
 extern "C" {
 
 extern struct CpuModel {

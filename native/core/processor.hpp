@@ -1,4 +1,4 @@
-// Which of the clones of a kernel (RADBOOST_CLONES) this process runs.
+// The instruction set of the kernel clones (RADBOOST_CLONES) that this process runs.
 #pragma once
 
 namespace radboost {

@@ -7,7 +7,7 @@
 namespace radboost {
 namespace {
 
-// Values first ... last - 1.
+// Consecutive values first ... last - 1, which are to be divided into n_bins bins.
 struct Run {
     std::size_t first, last, n_bins;
     std::size_t size() const { return last - first; }
@@ -44,7 +44,7 @@ private:
         return weight(a) * static_cast<double>(b.n_bins) > weight(b) * static_cast<double>(a.n_bins);
     }
 
-    // The runs of values between those with bins of their own, which ascend; with one bin each.
+    // The runs between the values `apart` (ascending), which have bins of their own; each run starts with one bin.
     static std::vector<Run> runs_between(const Run& all, const std::vector<std::size_t>& apart) {
         std::vector<Run> runs;
         std::size_t first = all.first;
@@ -56,6 +56,7 @@ private:
         return runs;
     }
 
+    // Values with bins of their own, ascending: the most of the heaviest for which `fits` holds, by bisection.
     std::vector<std::size_t> values_apart(const Run& run) const {
         if (run.size() <= run.n_bins) return {};
         const double share = weight_of_a_bin(
@@ -75,14 +76,14 @@ private:
         return heavy;
     }
 
-    // Tells whether the bins suffice where the first n of the values have one each, and no other bin weighs more than the
-    // last of them. If so then also for fewer.
+    // True if run.n_bins bins suffice when the n heaviest values have one each and no other bin weighs more than the lightest
+    // of these. Monotone: true for n implies true for smaller n.
     bool fits(const Run& run, const std::vector<std::size_t>& heavy, std::size_t n) const {
         const double most = weight(heavy[n - 1], heavy[n - 1] + 1);
         std::vector<std::size_t> apart(heavy.begin(), heavy.begin() + static_cast<std::ptrdiff_t>(n));
         std::sort(apart.begin(), apart.end());
         double needed = static_cast<double>(n);
-        // A bin at least, also for weights that are lost beside the sum.
+        // At least one bin, even if the run's weight vanishes by rounding of the cumulative sums.
         for (const Run& part : runs_between(run, apart)) needed += std::max(1.0, std::ceil(weight(part) / most));
         return needed <= static_cast<double>(run.n_bins);
     }
@@ -91,7 +92,7 @@ private:
         const auto n_bins = static_cast<double>(run.n_bins), total = weight(run);
         std::size_t end = run.first;
         for (std::size_t k = 1; k < run.n_bins; ++k) {
-            const std::size_t last = run.last - (run.n_bins - k);  // a value at least is left for each of the other bins
+            const std::size_t last = run.last - (run.n_bins - k);  // leaves at least one value for each later bin
             const auto reached = std::partition_point(
                 upto_.begin() + static_cast<std::ptrdiff_t>(end + 1), upto_.begin() + static_cast<std::ptrdiff_t>(last),
                 [&](double sum) { return (sum - upto_[run.first]) * n_bins < static_cast<double>(k) * total; });

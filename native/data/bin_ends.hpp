@@ -1,4 +1,4 @@
-// Where the bins of a column end, given the weight of each of its values.
+// Division of a column's sorted values into bins of nearly equal weight: quantiles, but heavy values get bins of their own.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace radboost {
 
-// The weight of a bin where `n_bins` are divided among `size` > n_bins values: a value with more than that has a bin of its
-// own, and the others share the rest of the weight and of the bins.
+// Weight w of a bin when each value heavier than w gets a bin of its own and the other values fill the remaining bins
+// equally: w = (total - weight of heavy values) / (n_bins - number of heavy values). weight_of(i), i < size, is the weight of
+// value i; size > n_bins. Iterates from total / n_bins, as each new w is smaller and may make more values heavy.
 template <class WeightOf>
 double weight_of_a_bin(std::size_t size, WeightOf&& weight_of, std::size_t n_bins) {
     double total = 0;
@@ -27,14 +28,15 @@ double weight_of_a_bin(std::size_t size, WeightOf&& weight_of, std::size_t n_bin
     }
 }
 
-// The number of values up to the end of each bin. upto[i] is the weight of the first i values, and upto[0] is 0.
+// Ends of the bins: result[k] is the number of values in bins 0 ... k. `upto` are cumulative weights, shape (n_values + 1,):
+// upto[i] is the weight of the first i values, in ascending order. There are min(n_bins, n_values) bins.
 //
-// There are as many bins as asked for, or as values. A value has a bin of its own where the values at least as heavy leave
-// enough bins for the others, in runs between them, to weigh no more than this value each. Runs get their bins one by one,
-// the next where a bin weighs most, and are divided in the same way. Where no value is heavy, bin k ends at the value that
-// reaches k / n_bins of the weight. Let t be the weight of the heaviest bin of several values where the values are divided so
-// that it is smallest. Then values heavier than t are alone, and bins of several values weigh less than 2 t:
-// docs/decisions/native-core.md.
+// 1. A value of weight w gets a bin of its own if the values at least as heavy do too and the remaining bins suffice to
+//    divide the runs of other values between them into bins of weight at most w.
+// 2. Each run gets one bin; further bins go one by one to the run with the most weight per bin. Runs are divided recursively.
+// 3. In a run without such a value, bin k of b ends at the value that reaches k / b of the weight.
+// Let t be the smallest possible weight of the heaviest bin of several values. Then values heavier than t are alone, and
+// bins that end at their quantile weigh less than 2 t (docs/decisions/native-core.md).
 std::vector<std::size_t> bin_ends(const std::vector<double>& upto, std::size_t n_bins);
 
 }  // namespace radboost

@@ -14,7 +14,7 @@
 namespace radboost {
 
 double BinnedData::threshold(std::size_t column, std::size_t bin) const {
-    // The last bin has no threshold: a split there parts the missing values from all others.
+    // The last bin has no upper threshold: a split after it separates the missing values from all others.
     const std::size_t index = first_threshold[column] + bin;
     return index < first_threshold[column + 1] ? thresholds[index] : std::numeric_limits<double>::infinity();
 }
@@ -70,7 +70,7 @@ BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const
 }
 
 void BinnedData::take_rows(const BinnedData& from, const std::uint32_t* rows, std::size_t count) {
-    constexpr std::size_t kTogether = 64;  // rows whose codes of a column are written side by side
+    constexpr std::size_t kTogether = 64;  // rows per tile, so that writes to each column fill a cache line
     n_rows = count;
     by_row_.resize(count * n_columns);
     by_column.resize(count * n_columns);

@@ -1,4 +1,4 @@
-// Columns cut into at most 255 bins and one more for missing values.
+// BinnedData, the training matrix as uint8 bin codes (LightGBM's Dataset, XGBoost's QuantileDMatrix), and its construction.
 #pragma once
 
 #include <cmath>
@@ -15,70 +15,70 @@
 
 namespace radboost {
 
-// The largest number of type T that is at most t: x <= t exactly when x <= this, for every x of type T.
+// Largest number of type T (float, double) that is at most t; so x <= t if and only if x <= result, for every x of type T.
 template <class T>
 inline T rounded_down(double t) {
     const T rounded = static_cast<T>(t);
     return static_cast<double>(rounded) > t ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
 }
 
-// The training rows as small integers. Column c has n_bins(c) ordinary codes 0, 1, ... and, where training saw missing
-// values, the code n_bins(c) for them. A value belongs to the first bin whose threshold is at least the value; a
-// categorical column holds its codes already and has no thresholds.
+// Binned training rows. Column c has the ordinary codes 0 ... n_bins(c) - 1, n_bins(c) <= 255, and, if training data had
+// missing values there, the code n_bins(c) for them. In a numeric column code b means thresholds[b - 1] < x <= thresholds[b],
+// counted from its first threshold; in a categorical column codes are categories, and there are no thresholds.
 class BinnedData {
 public:
     std::size_t n_rows = 0, n_columns = 0;
-    LargeArray<std::uint8_t> by_column;  // column after column: what the partition and the masks read
-    std::vector<double> thresholds;        // of all columns, one after the other
-    std::vector<std::size_t> first_threshold;  // n_columns + 1
-    std::vector<std::uint16_t> bin_counts;
+    LargeArray<std::uint8_t> by_column;  // codes, shape (n_columns, n_rows), row-major
+    std::vector<double> thresholds;        // of all columns, concatenated; n_bins(c) - 1 per numeric column, ascending
+    std::vector<std::size_t> first_threshold;  // n_columns + 1 offsets into `thresholds`
+    std::vector<std::uint16_t> bin_counts;     // n_bins(c); the flags below are 0 or 1 per column
     std::vector<std::uint8_t> has_missing;
     std::vector<std::uint8_t> is_categorical;
-    std::vector<std::uint32_t> slot_offsets;  // n_columns + 1: where a column's histogram begins
-    bool even_slots = false;                  // every column has 256 slots, used or not
+    std::vector<std::uint32_t> slot_offsets;  // n_columns + 1: first histogram entry ("slot") of each column
+    bool even_slots = false;                  // every column has 256 slots, used or not: offset = 256 c
 
     std::size_t n_bins(std::size_t column) const { return bin_counts[column]; }
-    int missing_code(std::size_t column) const { return has_missing[column] ? bin_counts[column] : -1; }
+    int missing_code(std::size_t column) const { return has_missing[column] ? bin_counts[column] : -1; }  // -1: none
     std::size_t n_slots() const { return slot_offsets[n_columns]; }
-    double threshold(std::size_t column, std::size_t bin) const;
-    // Columns of many bins get 256 slots each, so that a histogram's place needs no look-up (docs/decisions/native-core.md);
-    // columns of few bins lie close together.
+    double threshold(std::size_t column, std::size_t bin) const;  // largest value of the bin; infinity for the last one
+    // Sets slot_offsets: 256 slots per column if three quarters of these are used, otherwise one per code of the column.
     void lay_out_slots();
     const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }
 
-    // The same row after row, for histograms and routing. Many fits do without: whoever reads `row` has it laid out first,
-    // before threads start.
+    // Makes the row-major copy, shape (n_rows, n_columns), that `row` points into, unless it exists. Histograms and routing
+    // need it, many fits do not; call it before `row` is used by several threads.
     void lay_out_rows(int n_threads) const;
     const std::uint8_t* row(std::size_t i) const { return by_row_.data() + i * n_columns; }
-    // The rows [begin, end) row after row, without laying out all.
+    // Copies rows [begin, end), row-major, from by_column; needs no row-major copy of all rows.
     void copy_rows(std::size_t begin, std::size_t end, std::uint8_t* out) const;
 
-    // A hash of each row's codes and class: equal rows, equal hashes, whatever their position.
+    // Hash of each row's codes and class, shape (n_rows,), equal for equal rows: the key of random draws.
     std::vector<std::uint64_t> row_hashes(const std::uint16_t* classes, int n_threads) const;
     BinnedData subset(const std::int64_t* rows, std::size_t count) const;
-    // The columns without any rows.
+    // The columns (thresholds, counts, slots) with zero rows.
     BinnedData without_rows() const;
-    // Takes the given rows of `from`, which has the same columns, in place of the present ones.
+    // Replaces the rows by these rows of `from`, which must have the same columns and a row-major copy.
     void take_rows(const BinnedData& from, const std::uint32_t* rows, std::size_t count);
-    // The same rows with the columns of all parts, in their order.
+    // Concatenates the columns of the parts, which have the same number of rows.
     static BinnedData side_by_side(const std::vector<const BinnedData*>& parts);
 
 private:
     mutable LargeArray<std::uint8_t> by_row_;
 };
 
-// `weights` may be null (every row counts once). A column has min(max_bins, number of values) bins, as bin_ends.hpp divides
-// them; thresholds lie midway between neighboring distinct values. Above 262,144 rows, weights of values are those of rows
-// drawn by content, unless these have fewer values than there are bins. Row i of the result is row order[i] of X (row i where
-// `order` is null). `categories` has the number of categories of each column, whose values are then 0, 1, ..., and -1 for a
-// column of numbers; null: all columns are. With several workers X has the rows of this one, and the bins are those of all
-// rows: every worker calls, with the same columns, type and max_bins.
+// Bins the rows of X. A numeric column gets min(max_bins, number of distinct values) bins, divided as in bin_ends.hpp;
+// thresholds lie midway between neighboring distinct values. NaN is a missing value. Above 262,144 rows, the weights of
+// values come from about 131,072 sampled rows, unless these have fewer distinct values of a column than bins are allowed.
+// `weights`: shape (n_rows,), or null (every row counts once). integer_weights: all of them are integers.
+// `order`: row i of the result is row order[i] of X; null: row i. It sorts rows by class.
+// `categories`: per column the number k of categories, with values 0 ... k - 1, or -1 if numeric; null: all are numeric.
+// With several workers X has the rows of this one and the bins are those of all rows; all workers must call the function.
 template <class T>
 BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                       const Collective& collective = one_worker());
 
-// The same of a matrix that is in memory.
+// The same for a matrix in memory.
 template <class T>
 BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,

@@ -14,6 +14,7 @@
 namespace radboost {
 namespace {
 
+// Thresholds between all neighboring distinct values, for columns that do not have more values than bins.
 template <class T>
 ColumnCuts cut_between(const DistinctValues<T>& distinct) {
     ColumnCuts result;
@@ -23,7 +24,7 @@ ColumnCuts cut_between(const DistinctValues<T>& distinct) {
     return result;
 }
 
-// A categorical column holds codes, or NaN.
+// Throws unless each value of the categorical column is an integer 0 ... n_categories - 1, or NaN.
 template <class T>
 void check_categories(const MatrixView<T>& X, std::size_t column, std::int32_t n_categories) {
     for (std::size_t row = 0; row < X.n_rows; ++row) {
@@ -33,7 +34,7 @@ void check_categories(const MatrixView<T>& X, std::size_t column, std::int32_t n
     }
 }
 
-// How many columns are cut before Ctrl-C is looked at again: few enough for their samples to stay small beside the bins.
+// Number of columns that are cut between two checks for Ctrl-C: their samples take at most 16 MiB, so little beside the bins.
 template <class T>
 std::size_t columns_at_once(std::size_t sample_size, int n_threads) {
     constexpr std::size_t kSampleBytes = std::size_t{1} << 24;
@@ -42,7 +43,7 @@ std::size_t columns_at_once(std::size_t sample_size, int n_threads) {
     return std::clamp(affordable / kGroupColumns * kGroupColumns, least, most);
 }
 
-// How many columns are looked at in one pass over blocks that have to be loaded: most tables need one pass.
+// Number of columns per pass over blocks that have to be loaded, by a limit of 256 MiB for their samples.
 template <class T>
 std::size_t columns_in_a_pass(double sample_size) {
     constexpr double kPassBytes = 268435456.0;
@@ -50,6 +51,8 @@ std::size_t columns_in_a_pass(double sample_size) {
     return kGroupColumns * static_cast<std::size_t>(std::clamp(affordable / kGroupColumns, 1.0, 65536.0));
 }
 
+// Computes the cuts of all columns, a group of columns per pass: collects distinct values and samples (look), exchanges them
+// between workers (share), then computes thresholds (cut_...).
 template <class T>
 class CutFinder {
 public:
@@ -67,7 +70,7 @@ public:
           at_hand_(alone_ && blocks.n_blocks() == 1 && !sketched),
           rows_(blocks.n_blocks()),
           cuts_(blocks.n_columns) {
-        // A worker without rows has no weights; the others know.
+        // All workers must agree; one without rows passes null weights even if the others have some.
         double facts[2] = {weights != nullptr ? 1.0 : 0.0, integer_weights ? 0.0 : 1.0};
         collective.maximum(facts, 2);
         weighted_ = facts[0] > 0.0;
@@ -92,6 +95,7 @@ public:
 
 private:
     bool categorical(std::size_t c) const { return categories_ != nullptr && categories_[c] >= 0; }
+    // True if column c has more distinct values than bins, so that quantiles are needed; the group begins at column `first`.
     bool wants_sample(std::size_t first, std::size_t c) const { return distinct_[c - first].too_many() && !categorical(c); }
     const double* weights_of(std::size_t block) const {
         return weights_ == nullptr ? nullptr : weights_ + blocks_.first_row(block);
@@ -103,7 +107,7 @@ private:
         }
     }
 
-    // Decides whether rows are drawn, and how many columns go together.
+    // Decides whether rows are sampled, and returns the number of columns per pass.
     std::size_t prepare() {
         if (sketched_) {
             double n_summaries = 2;
@@ -115,7 +119,7 @@ private:
             own_count = 0;
             for (std::size_t row = 0; row < blocks_.n_rows(); ++row) own_count += weights_[row];
         }
-        const auto count = static_cast<double>(collective_.sum(static_cast<std::int64_t>(own_count)));  // a whole number
+        const auto count = static_cast<double>(collective_.sum(static_cast<std::int64_t>(own_count)));  // rows, or weight
         drawn_ = to_draw_ = count > static_cast<double>(kQuantileRows);
         const double share = drawn_ ? static_cast<double>(kQuantileRows / 2) / count : 1.0;
         if (drawn_) limit_ = static_cast<std::uint64_t>(share * 18446744073709551616.0);
@@ -131,6 +135,7 @@ private:
 
     void draw(std::size_t block, const MatrixView<T>& X) { rows_[block] = draw_rows(X, limit_, n_threads_); }
 
+    // One pass over all blocks: distinct values and samples of columns first ... last - 1.
     void look(std::size_t first, std::size_t last) {
         distinct_.assign(last - first, DistinctValues<T>(static_cast<std::size_t>(max_bins_)));
         samples_.assign(at_hand_ || sketched_ ? 0 : last - first, SharedSample<T>());
@@ -152,13 +157,13 @@ private:
         to_draw_ = false;
     }
 
-    // Of rows that are all in this block, so that it is known by now which columns have many values.
+    // For a single block: distinct values are complete here, so values are only gathered if some column needs quantiles.
     void gather_if_wanted(const MatrixView<T>& X, std::size_t first, std::size_t last) {
         for (std::size_t c = first; c < last; ++c)
             if (wants_sample(first, c)) return gather_sample(X, rows_[0], first, last, n_threads_, gathered_);
     }
 
-    // Groups of columns after each other: the copy of a block's sample stays small.
+    // Adds a block to the samples or sketches, 16 columns at a time to keep the copy of its values small.
     void add_sample(std::size_t block, const MatrixView<T>& X, std::size_t first, std::size_t last) {
         for (std::size_t begin = first; begin < last; begin += kGroupColumns) {
             const std::size_t end = std::min(begin + kGroupColumns, last), size = rows_[block].size;
@@ -185,7 +190,7 @@ private:
         });
     }
 
-    // All workers take the same columns at once, however many threads they have.
+    // Cuts from samples of several blocks or workers, in groups of columns that must be equal on all workers.
     void cut_shared(std::size_t first, std::size_t last) {
         std::int64_t own_size = sketched_ ? static_cast<std::int64_t>(2 * sketch_size()) : 0;
         if (!sketched_)
@@ -213,7 +218,7 @@ private:
         }
     }
 
-    // Columns with more values than bins of which the drawn rows have fewer than that.
+    // Cuts again, by all rows, the columns that have more distinct values than bins although the sampled rows have fewer.
     void cut_by_all_rows(std::size_t first, std::size_t last) {
         std::vector<std::size_t> columns;
         for (std::size_t c = first; c < last; ++c)
@@ -233,7 +238,7 @@ private:
                      [&](std::size_t i) { cuts_[columns[i]].thresholds = samples[i].thresholds(whole_, max_bins_); });
     }
 
-    // What this worker has of those columns among begin ... end - 1 that have many values.
+    // This worker's samples or sketches of those columns among begin ... end - 1 that need quantiles.
     template <class Held>
     std::vector<Held*> held(std::vector<Held>& of_all, std::size_t first, std::size_t begin, std::size_t end) const {
         std::vector<Held*> wanted;
@@ -242,7 +247,7 @@ private:
         return wanted;
     }
 
-    // What all workers have in place of what this one has.
+    // Replaces each of this worker's samples or sketches by the union over all workers; `none` is an empty one.
     template <class Held, class Write>
     void share(const std::vector<Held*>& held, const Held& none, Write&& write) {
         if (held.empty()) return;
@@ -266,18 +271,18 @@ private:
     const Collective& collective_;
     const bool alone_;
     const bool sketched_;
-    const bool at_hand_;  // all rows are in one block of this worker
-    bool weighted_ = false, whole_ = true;
-    bool drawn_ = false;    // quantiles come from drawn rows
-    bool to_draw_ = false;  // they are not drawn yet
-    std::uint64_t limit_ = 0;
-    std::vector<SampleRows> rows_;  // of each block
+    const bool at_hand_;  // one worker with a single block, and not sketched
+    bool weighted_ = false, whole_ = true;  // of any worker: there are weights; all of them are integers
+    bool drawn_ = false;    // quantiles come from sampled rows
+    bool to_draw_ = false;  // they are not sampled yet
+    std::uint64_t limit_ = 0;  // rows whose 64-bit hash is below are sampled
+    std::vector<SampleRows> rows_;  // sampled rows of each block
     std::vector<ColumnCuts> cuts_;
-    // Of the columns that are looked at together:
+    // One entry per column of the present pass:
     std::vector<DistinctValues<T>> distinct_;
-    std::vector<SharedSample<T>> samples_;
-    std::vector<Sketch<T>> sketches_;  // in place of samples
-    LargeArray<T> gathered_;
+    std::vector<SharedSample<T>> samples_;  // unless at_hand_ or sketched_
+    std::vector<Sketch<T>> sketches_;       // if sketched_
+    LargeArray<T> gathered_;  // values of a block's sampled rows, shape (n_columns, n_sampled)
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where the columns of rows are cut into bins.
+// Computes the thresholds of all columns, the first half of binning (binning.cpp); encode.hpp is the second.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 namespace radboost {
 
 struct ColumnCuts {
-    std::vector<double> thresholds;  // ascending; none in a categorical column
-    bool empty = false;              // nothing but missing values
+    std::vector<double> thresholds;  // ascending, one fewer than bins; none in a categorical column
+    bool empty = false;              // every value is missing
 };
 
-// Arguments as those of bin_blocks (binning.hpp). Blocks are visited once, or once for every few hundred columns of wide
-// rows; once more where drawn rows have fewer values of a column than there are bins for it. `sketched`: quantiles come from
-// summaries of all rows (sketch.hpp), and not from rows that are drawn.
+// Arguments as in bin_blocks (binning.hpp); returns one entry per column. `sketched`: quantiles come from summaries of all
+// rows (sketch.hpp) instead of a sample. Each block is visited once per group of columns (for most tables one group has them
+// all), and once more if the sample has fewer distinct values of a column than bins are allowed.
 template <class T>
 std::vector<ColumnCuts> cut_columns(const RowBlocks<T>& blocks, const double* weights, bool integer_weights,
                                     const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                                     const Collective& collective, bool sketched);
 
-constexpr std::size_t kQuantileRows = 262144;
+constexpr std::size_t kQuantileRows = 262144;  // with more rows, about half as many are sampled for the quantiles
 
 }  // namespace radboost

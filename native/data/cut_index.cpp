@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kValuesForCells = 2048;  // with fewer, filling the cells takes longer than they save
 
-// Rounded sums and products keep the order of what goes in, so that cells are ascending in x; NaN is in the first.
+// Cell of x, non-decreasing in x because rounded subtraction and multiplication are monotone; NaN is in cell 0.
 template <class T>
 RADBOOST_INLINE std::int32_t cell_of(T x, T base, T scale) {
     const T place = (x - base) * scale;
@@ -19,20 +19,20 @@ RADBOOST_INLINE std::int32_t cell_of(T x, T base, T scale) {
     return static_cast<std::int32_t>(from_zero < T(kCutCells - 1) ? from_zero : T(kCutCells - 1));
 }
 
-// The first step of a search among so many cuts.
+// First step s of a binary search among n_cuts cuts: the smallest power of two with s + s/2 + ... + 1 >= n_cuts.
 std::int32_t search_step(std::size_t n_cuts) {
     std::int32_t step = 1;
     while (static_cast<std::size_t>(2 * step - 1) < n_cuts) step *= 2;
     return step;
 }
 
-// The first cut that is not below x: halvings without a branch.
+// codes[i] = index of the first cut >= x[i], by binary search without branches, from the first cut of x's cell.
 template <class T>
 RADBOOST_INLINE void search_cuts(const CutIndex<T>& index, const T* x, std::size_t count, std::int32_t* codes) {
     const T* const cuts = index.cuts.data();
     const std::int32_t* const below = index.below.data();
     const T base = index.base, scale = index.scale;
-    // A loop of its own: together with the look-up it would become branches on the ends of the range.
+    // Separate from the next loop: fused, the clipping in cell_of would be compiled to branches.
     for (std::size_t i = 0; i < count; ++i) codes[i] = cell_of(x[i], base, scale);
     for (std::size_t i = 0; i < count; ++i) codes[i] = below[codes[i]];
     for (std::int32_t step = index.first_step; step > 0; step /= 2)

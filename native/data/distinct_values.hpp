@@ -1,4 +1,4 @@
-// The different values of columns that have few of them.
+// The set of distinct values of a column while there are few, and its union over workers; used by column_cuts.cpp.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace radboost {
 
-// The distinct values of a column, as long as there are not more than `limit` of them.
+// Distinct values of a column other than NaN; beyond `limit` (at most 255) of them only too_many() is meaningful.
 template <class T>
 class DistinctValues {
 public:
@@ -24,7 +24,7 @@ public:
     void give_up() { too_many_ = true; }
     void add(const T* x, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
-            // Grey values, counts and codes: whole numbers below 256 need no hash.
+            // Integers below 256 (pixels, counts, codes) are marked in an array and need no hash.
             if (x[i] >= T(0) && x[i] < T(256) && x[i] == static_cast<T>(static_cast<int>(x[i])))
                 small_[static_cast<std::size_t>(x[i])] = 1;
             else if (x[i] == x[i] && found_.size() <= limit_)
@@ -59,18 +59,18 @@ private:
         found_.push_back(x);
     }
 
-    static constexpr std::size_t kSlots = 1024;  // at most a quarter full
+    static constexpr std::size_t kSlots = 1024;  // open addressing, at most a quarter full
     std::size_t limit_;
     bool too_many_ = false;
-    std::array<std::uint8_t, 256> small_{};
-    std::vector<T> table_, found_;
-    std::vector<std::uint8_t> used_;
+    std::array<std::uint8_t, 256> small_{};  // 1 for each integer 0 ... 255 that occurs
+    std::vector<T> table_, found_;           // the other values: hash table, and in order of first occurrence
+    std::vector<std::uint8_t> used_;         // which slots of the table are occupied
 };
 
-// Columns that are looked over together: a cache line of a row-contiguous matrix.
+// Columns that are scanned together: a cache line of a row-major float32 matrix.
 constexpr std::size_t kGroupColumns = 16;
 
-// Ends where every column is known to have too many values, which is soon where there are many.
+// Adds columns first ... first + n_columns - 1 of X to `distinct`; stops once all of these have too many values.
 template <class T>
 void look_over(const MatrixView<T>& X, std::size_t first, DistinctValues<T>* distinct, std::size_t n_columns) {
     T x[kTileRows];
@@ -87,7 +87,7 @@ void look_over(const MatrixView<T>& X, std::size_t first, DistinctValues<T>* dis
     }
 }
 
-// The distinct values of all workers.
+// Replaces each column's distinct values by their union over all workers (collective).
 template <class T>
 void share_distinct(std::vector<DistinctValues<T>>& distinct, std::size_t limit, const Collective& collective) {
     Letter own;

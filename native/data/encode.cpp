@@ -20,7 +20,7 @@ public:
         }
     }
 
-    // Rows begin ... of X, or those that `order` names there, side by side; or each at the place that `places` names.
+    // Encodes rows i = begin ... begin + count - 1: row order[i] (null: i) of X to output row i or, if not null, places[i].
     void encode(const MatrixView<T>& X, const std::int64_t* order, const std::uint32_t* places, std::size_t begin,
                 std::size_t count) {
         T x[kTileRows];
@@ -50,7 +50,7 @@ private:
     std::vector<std::atomic<std::uint8_t>> missing_;
 };
 
-// Where each row goes.
+// Inverse permutation of `order` (null: identity): the output row of each input row.
 std::vector<std::uint32_t> places_of(const std::int64_t* order, std::size_t n_rows) {
     std::vector<std::uint32_t> places(n_rows);
     for (std::size_t i = 0; i < n_rows; ++i) places[order ? static_cast<std::size_t>(order[i]) : i] = static_cast<std::uint32_t>(i);
@@ -65,7 +65,7 @@ void encode_blocks(const RowBlocks<T>& X, const std::int64_t* order, BinnedData&
     out.by_column.resize(X.n_rows() * X.n_columns);
     out.has_missing.assign(X.n_columns, 0);
     Encoder<T> encoder(X.n_rows(), out);
-    // Rows of a single block are fetched in their new order: what is written lies side by side.
+    // The rows of a single block are read in their new order, so that writes are contiguous.
     const bool single = X.n_blocks() == 1;
     const std::vector<std::uint32_t> places = single ? std::vector<std::uint32_t>() : places_of(order, X.n_rows());
     const std::size_t batch = static_cast<std::size_t>(n_threads) * 1024;

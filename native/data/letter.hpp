@@ -1,4 +1,4 @@
-// What workers tell each other of some columns.
+// A byte buffer of arrays of numbers, by which workers exchange summaries of columns (Collective::gather).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace radboost {
 
-// Plain numbers, one after the other.
+// Message buffer. Arrays are read in the order in which they were written, each preceded by its length (uint64).
 class Letter {
 public:
     Letter() = default;
@@ -33,6 +33,7 @@ public:
         take(numbers.data(), size * sizeof(Number));
         return numbers;
     }
+    // All-gather: the messages of all workers, in the order of their ranks.
     std::vector<Letter> exchange(const Collective& collective) const {
         std::vector<Letter> letters;
         for (auto& bytes : collective.gather(bytes_.data(), bytes_.size())) letters.emplace_back(std::move(bytes));
@@ -51,7 +52,7 @@ private:
     }
 
     std::vector<std::uint8_t> bytes_;
-    std::size_t place_ = 0;
+    std::size_t place_ = 0;  // read position
 };
 
 }  // namespace radboost

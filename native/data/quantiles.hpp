@@ -1,4 +1,4 @@
-// Thresholds between the bins of a column, computed from the values of some rows.
+// Bin thresholds of one column by weighted quantiles of its values, in one array or over blocks and workers (SharedSample).
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace radboost {
 
-// A threshold t with a <= t < b, in the middle where the numbers between a and b allow it.
+// Threshold t with a <= t < b: the mean of a and b, or a if the mean is rounded to b.
 inline double midpoint(double a, double b) {
     const double middle = a / 2 + b / 2;
     return middle >= a && middle < b ? middle : a;
 }
 
-// Numbers as integers of the same order.
+// Bits of a number as an unsigned integer, such that integers compare like the numbers (not NaN).
 inline std::uint32_t ordered_key(float x) {
     std::uint32_t bits;
     std::memcpy(&bits, &x, sizeof bits);
@@ -51,7 +51,7 @@ T value_of(const Weighted<T>& x) {
     return x.value;
 }
 
-// By value, eleven bits at a time from the lowest: ten times as fast as sorting by comparisons.
+// Sorts by value: least-significant-digit radix sort with digits of 11 bits, ten times as fast as std::sort.
 template <class Item>
 void radix_sort(std::vector<Item>& items) {
     constexpr int kBits = 11;
@@ -69,13 +69,13 @@ void radix_sort(std::vector<Item>& items) {
     }
 }
 
-// The thresholds between the bins of a column. Item i of a sorted sample has value(i), and add(i, sum) adds its weight to a
-// sum; between(a, b) is a threshold t with a <= t < b.
+// Thresholds, at most max_bins - 1, of a sample of `size` items in ascending order. value(i) is the value of item i, add(i,
+// sum) adds its weight to `sum`, between(a, b) returns a threshold t with a <= t < b.
 template <class Value, class Add, class Between = double (*)(double, double)>
 std::vector<double> bin_thresholds(std::size_t size, Value&& value, Add&& add, int max_bins,
                                    Between&& between = midpoint) {
     std::vector<decltype(value(0))> values;
-    std::vector<double> upto(1);  // weight up to each value
+    std::vector<double> upto(1);  // cumulative weight, as bin_ends takes it
     values.reserve(size);
     upto.reserve(size + 1);
     double sum = 0;
@@ -90,7 +90,7 @@ std::vector<double> bin_thresholds(std::size_t size, Value&& value, Add&& add, i
     return thresholds;
 }
 
-// By value.
+// The values without NaN, ascending.
 template <class T>
 std::vector<T> sorted_values(const T* values, std::size_t size) {
     std::vector<T> sample;
@@ -101,7 +101,8 @@ std::vector<T> sorted_values(const T* values, std::size_t size) {
     return sample;
 }
 
-// By value, then by weight: sums must not depend on the rows' order.
+// values[i] (of sampled row i) with its weight, without NaN, sorted by value and then by weight, so that floating-point sums
+// of weights do not depend on the order of the rows. `weights` has all rows of the block.
 template <class T>
 std::vector<Weighted<T>> sorted_with_weights(const T* values, const SampleRows& rows, const double* weights) {
     std::vector<Weighted<T>> sample;
@@ -119,6 +120,7 @@ std::vector<Weighted<T>> sorted_with_weights(const T* values, const SampleRows& 
     return sample;
 }
 
+// Thresholds from the values of the sampled rows, shape (rows.size,); `weights` has all rows, or is null.
 template <class T>
 std::vector<double> cut_at_quantiles(const T* values, const double* weights, const SampleRows& rows, int max_bins) {
     if (weights == nullptr) {
@@ -133,7 +135,7 @@ std::vector<double> cut_at_quantiles(const T* values, const double* weights, con
         [&](std::size_t i, double& sum) { sum += sample[i].weight; }, max_bins);
 }
 
-// Rows of one value and one weight.
+// `count` rows with this value and weight.
 template <class T>
 struct Run {
     T value;
@@ -141,12 +143,12 @@ struct Run {
     std::uint64_t count;
 };
 
-// The sample of one column over blocks of rows and over workers, in the order that the sums of one worker with all rows in
-// one block go through. Rows that are alike are counted, so that many copies of few rows take little memory.
+// Sample of one column, collected over blocks and workers. Its sums go over the rows in the same order as if a single worker
+// had them in one block, so the thresholds are equal. Equal (value, weight) pairs are counted, which saves memory.
 template <class T>
 class SharedSample {
 public:
-    // Values of drawn rows of a block, NaN among them; `weights` is null (every row counts once), or has those of the block.
+    // Adds the values of a block's sampled rows (they may be NaN). `weights`: of all rows of the block, or null (all 1).
     void add(const T* values, const double* weights, const SampleRows& rows) {
         const std::size_t before = runs_.size();
         const auto add = [&](T value, double weight) {
@@ -161,8 +163,8 @@ public:
             for (const Weighted<T>& item : sorted_with_weights(values, rows, weights)) add(item.value, item.weight);
         if (runs_.size() > 2 * n_merged_ + kFewRuns) merge();
     }
-    // All rows of a block. Where most have one of a few values, as in a column whose drawn rows have few, these are counted in
-    // a table and only what it has no room for is sorted.
+    // Adds all rows of a block, for columns where few values are frequent: a direct-mapped table counts (value, weight) pairs
+    // and evicts a pair to `runs_` on a collision, so that little is left to sort.
     void add_few_values(const MatrixView<T>& X, std::size_t column, const double* weights) {
         std::vector<Run<T>> table(kTableSlots);
         for (std::size_t row = 0; row < X.n_rows; ++row) {
@@ -180,6 +182,7 @@ public:
         for (const Run<T>& run : table)
             if (run.count > 0) runs_.push_back(run);
     }
+    // Writes values, weights (none if not `weighted`) and counts (none if all are 1).
     void write(bool weighted, Letter& letter) {
         merge();
         std::vector<T> values;
@@ -204,7 +207,7 @@ public:
         for (std::size_t i = 0; i < values.size(); ++i)
             runs_.push_back({values[i], weights.empty() ? 1.0 : weights[i], counts.empty() ? 1 : counts[i]});
     }
-    // `whole`: no weight has a fraction, so that sums are exact in any order.
+    // `whole`: all weights are integers, so that sums are exact; otherwise weights are added one by one, as in one block.
     std::vector<double> thresholds(bool whole, int max_bins) {
         merge();
         return bin_thresholds(
@@ -220,6 +223,7 @@ public:
     }
 
 private:
+    // Sorts the runs and joins equal ones.
     void merge() {
         std::sort(runs_.begin(), runs_.end(), [](const Run<T>& a, const Run<T>& b) {
             return a.value != b.value ? a.value < b.value : a.weight < b.weight;

@@ -1,4 +1,4 @@
-// Rows that come in blocks, of which one is in memory at a time.
+// A matrix that is read block by block, so that only one block of rows is in memory at a time (out-of-core binning).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace radboost {
 template <class T>
 class RowBlocks {
 public:
-    // `first_rows` says where each block begins, and at the end how many rows there are.
+    // first_rows: first row of each block, then the number of rows; shape (n_blocks + 1,).
     RowBlocks(std::vector<std::size_t> first_rows, std::size_t n_columns)
         : n_columns(n_columns), first_rows_(std::move(first_rows)) {
         require(!first_rows_.empty() && first_rows_[0] == 0, "the first block begins at row 0");
@@ -28,7 +28,7 @@ public:
     std::size_t n_rows() const { return first_rows_.back(); }
     std::size_t first_row(std::size_t block) const { return first_rows_[block]; }
     std::size_t n_rows(std::size_t block) const { return first_rows_[block + 1] - first_rows_[block]; }
-    // Calls `use` with the rows of a block, which are the same every time. What it is given is gone afterwards.
+    // Calls `use` with the rows of a block, which must be the same at every visit. The view is invalid afterwards.
     virtual void visit(std::size_t block, const std::function<void(const MatrixView<T>&)>& use) const = 0;
 
 private:

@@ -10,7 +10,7 @@
 namespace radboost {
 namespace {
 
-// Takes another column into the hashes of rows; side by side, because a multiplication waits for the one before it.
+// Updates the hashes of `count` rows by one more column, several rows at once by vector instructions.
 template <class T>
 RADBOOST_INLINE void hash_values(const T* x, std::size_t count, std::uint64_t* hashes) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// Rows for the quantiles of large data, drawn by a hash of their values: copies of a row enter together, so a weighted
-// row and its repetitions give the same bins, and it does not matter which block or which worker has which rows.
+// Sampling of rows for the quantiles of large data. A row is drawn by a hash of its values, so copies of a row are drawn
+// together: a row of weight k and k copies give the same bins, and the division into blocks and workers does not matter.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace radboost {
 
-// The rows whose values the quantiles are taken of, among those of a block.
+// The sampled rows of a block.
 struct SampleRows {
     bool all = true;
-    std::vector<std::size_t> rows;  // where it is not all of them
+    std::vector<std::size_t> rows;  // ascending indices, unless `all`
     std::size_t size = 0;
 
-    const std::size_t* places() const { return all ? nullptr : rows.data(); }
-    std::size_t place(std::size_t i) const { return all ? i : rows[i]; }
+    const std::size_t* places() const { return all ? nullptr : rows.data(); }  // row indices; null: all rows
+    std::size_t place(std::size_t i) const { return all ? i : rows[i]; }       // row index of sampled row i
 };
 
 template <class T>
@@ -27,12 +27,12 @@ RADBOOST_INLINE T without_negative_zero(T x) {
     return x == T(0) ? T(0) : x;
 }
 
-// The rows of a block whose hashes are below `limit`.
+// The rows of a block whose 64-bit hash is below `limit`: a fraction limit / 2^64 of distinct rows.
 template <class T>
 SampleRows draw_rows(const MatrixView<T>& X, std::uint64_t limit, int n_threads);
 
-// Values of the sample's rows, column after column, for columns first ... last - 1. All columns of a row are taken at
-// once: a column at a time each visit would fetch its cache line anew.
+// Copies the sampled rows of columns first ... last - 1 to `out`, shape (last - first, rows.size). Tiles of rows are copied
+// with all columns, so that each cache line of a row-major X is fetched once.
 template <class T>
 void gather_sample(const MatrixView<T>& X, const SampleRows& rows, std::size_t first, std::size_t last, int n_threads,
                    LargeArray<T>& out);

@@ -1,14 +1,13 @@
-// Summaries of the values of a column that are small, can be merged, and know how wrong they are.
+// Mergeable quantile sketches of a column, with a bound of their error; used by column_cuts.cpp when `sketched`.
 //
-// A summary is a list of values with weights, ascending. Of every x it says the weight R'(x) of the values up to x, in
-// place of the true R(x). Compressing it to size s makes one item of neighbors whose weights sum to at most e, the largest of
-// their values with the sum of their weights. e is the weight of one of s bins when values that weigh more have a bin of their
-// own (bin_ends.hpp), so that e <= W / s, W being all weight. Then R'(x) <= R(x) <= R'(x) + e, because only the weight of the
-// group around x is missing. At least min(s, number of values) items are left, and at most 2 s + 1: two neighboring groups
-// weigh more than e together, or a heavier value is between them. Merging adds weights and errors. Blocks are merged in
-// pairs, and pairs of pairs, each time compressed; so k blocks of a worker end with an error of at most
-// (2 + ceil(log2 k)) W / s: once for each block, once for every level, and once for what is sent. The bins are those of a
-// table in which each value has moved up, by no more weight than this error.
+// A sketch is a list of (value, weight) items, ascending. Let R(x) be the weight of all values <= x and R'(x) the weight of
+// the items <= x. Compression to size s replaces neighboring items of total weight at most e by one, with the largest of
+// their values and the sum of their weights. e is weight_of_a_bin for s bins (bin_ends.hpp), so e <= W / s, W being the total
+// weight. Then R'(x) <= R(x) <= R'(x) + e, because only the weight of the group around x is missing. Between min(s, number of
+// values) and 2 s + 1 items are left: two neighboring groups together weigh more than e, or a heavier value is between them.
+// Merging adds weights and errors. Blocks are merged in pairs, pairs of pairs and so on, each time compressed, so k blocks of
+// a worker have a rank error of at most (2 + ceil(log2 k)) W / s: one W / s for each block, each level, and the compression
+// before sending. The bins equal those of data in which each value has moved up by no more weight than this error.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +23,12 @@ namespace radboost {
 template <class T>
 class Sketch {
 public:
-    // Items of a summary for each bin that is asked for.
+    // Items of a sketch per bin: the size s is kPerBin * max_bins.
     static constexpr std::size_t kPerBin = 8;
 
     explicit Sketch(std::size_t size) : size_(size) {}
 
-    // The values of a block, NaN among them, with the weights of its rows (null: every row counts once).
+    // Adds the values of a block (they may be NaN), with the weights of its rows (null: all 1).
     void add(const T* values, const double* weights, const SampleRows& rows) {
         std::vector<Weighted<T>> items;
         if (weights == nullptr)
@@ -46,6 +45,7 @@ public:
         if (level == levels_.size()) levels_.emplace_back();
         levels_[level] = std::move(items);
     }
+    // Writes all levels, merged and compressed, and clears them.
     void write(Letter& letter) {
         std::vector<T> values;
         std::vector<double> weights;
@@ -57,7 +57,7 @@ public:
         letter.write(values);
         letter.write(weights);
     }
-    // Takes the summary of another worker as it is.
+    // Adds the sketch that a worker wrote, without compression.
     void read(Letter& letter) {
         const auto values = letter.read<T>();
         const auto weights = letter.read<double>();
@@ -65,7 +65,7 @@ public:
         levels_.emplace_back();
         for (std::size_t i = 0; i < values.size(); ++i) levels_.back().push_back({values[i], weights[i]});
     }
-    // At most max_bins - 1 values after which bins end.
+    // At most max_bins - 1 thresholds, ascending; each is a value of the data, the last of its bin.
     std::vector<double> thresholds(int max_bins) const {
         const std::vector<Weighted<T>> items = merged(levels_);
         return bin_thresholds(
@@ -104,7 +104,7 @@ private:
     }
 
     std::size_t size_;
-    std::vector<std::vector<Weighted<T>>> levels_;  // of 1, 2, 4, ... blocks; empty where there is none
+    std::vector<std::vector<Weighted<T>>> levels_;  // level i: sketch of 2^i blocks, or empty
 };
 
 }  // namespace radboost

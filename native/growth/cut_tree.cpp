@@ -52,7 +52,7 @@ CutTree RegressionTrees::cut(std::size_t n_splits, double radius, NormOrder orde
     cut.by_label.assign(tree.nodes.size() * n, 0.0);
     std::copy(cut.values.begin(), cut.values.end(), cut.by_label.begin());
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-        // Below the cut every node predicts like the leaf above it.
+        // A node below the truncated tree predicts like the leaf above it.
         if (tree.nodes[i].left < 0 || (i < size && !is_leaf(i))) continue;
         for (std::size_t child = 0; child < 2; ++child)
             std::copy_n(cut.by_label.data() + i * n, n,
@@ -61,8 +61,8 @@ CutTree RegressionTrees::cut(std::size_t n_splits, double radius, NormOrder orde
     return cut;
 }
 
-// Neither fitting on rows that growth did not see nor the ball respects the order that monotone columns ask for: what lies on
-// the wrong side of the middle between two children's means moves there. Making all values smaller keeps the order.
+// Restores monotone constraints, which fitting on all rows (not only the sampled ones) and the projection can violate: below
+// a split on a constrained column, values are clipped at the midpoint of the two children's means, then rescaled to norm 1.
 void RegressionTrees::keep_directions(std::size_t size, std::vector<double>& values, NormOrder order) const {
     const GrownTree& tree = grower_.tree();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -5,12 +5,12 @@
 
 namespace radboost {
 
-// The rows of one problem side by side, and a grower that looks at them.
+// A copy of the rows of one problem, sorted by class, and a grower that refers to it.
 struct WeightedTrees::Workspace {
     BinnedData data;
     GivenWeighting weighting;
-    std::unique_ptr<Grower> grower;   // from the first problem on: a grower needs rows
-    std::vector<std::size_t> places;  // of the next row of each class
+    std::unique_ptr<Grower> grower;   // null before the first problem: a grower needs rows
+    std::vector<std::size_t> places;  // next output position of each class
     std::vector<std::uint32_t> rows, weights;
     std::vector<std::uint16_t> classes;
     std::vector<double> counts;
@@ -25,7 +25,7 @@ struct WeightedTrees::Workspace {
     }
 
 private:
-    // Stable: rows of a class keep their order.
+    // Stable counting sort.
     void sort_by_class(const GivenRows& problem, std::size_t n_classes) {
         places.assign(n_classes + 1, 0);
         for (std::size_t i = 0; i < problem.size; ++i) ++places[problem.classes[i] + std::size_t{1}];
@@ -33,7 +33,7 @@ private:
         rows.resize(problem.size);
         weights.resize(problem.size);
         classes.resize(problem.size);
-        counts.reserve(problem.size + 1);  // without rows too the counts are an array
+        counts.reserve(problem.size + 1);  // data() must not be null, even without rows
         if (problem.counts) counts.resize(problem.size);
         for (std::size_t i = 0; i < problem.size; ++i) {
             const std::size_t place = places[problem.classes[i]]++;

@@ -1,4 +1,4 @@
-// Ordinary classification trees: rows, classes and weights are handed in, and change completely from tree to tree.
+// Classification trees on rows, classes and weights that the caller supplies for each tree, as in soft-max boosting or SAMME.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace radboost {
 
-// Grows trees on problems that share their columns. Rows are copied together first, so that a tree costs what its own rows
-// cost. Several threads may grow at once: each borrows a workspace, and no result depends on which.
+// Grows trees on subsets of the rows of one data set. The rows of a problem are copied first, so that a tree's cost depends
+// on its own rows only. Several threads may call `grow` at once; each borrows a workspace.
 class WeightedTrees {
 public:
-    // Keeps references to `data` and to the collective whose workers have the other rows of the problems.
+    // Keeps references to `data` and to the collective, whose workers have the other rows of the problems.
     WeightedTrees(const BinnedData& data, std::size_t n_classes, const GrowthOptions& options,
                   const Collective& collective = one_worker());
     ~WeightedTrees();
@@ -25,8 +25,8 @@ public:
     const BinnedData& data() const { return data_; }
     std::size_t n_classes() const { return n_classes_; }
     const Collective& collective() const { return collective_; }
-    // `round` names the draws. A problem without weight is an error. With several workers all of them grow their parts of the
-    // same problems, in the same order and outside of the tasks of threads; a worker may have no rows of a problem.
+    // Grows one tree; `round` is part of the key of random draws. Throws if all weights are 0. With several workers all must
+    // call it for the same problems in the same order (even without rows), and not from tasks of the thread pool.
     AnsweringTree grow(const GivenRows& problem, std::uint64_t round, InterruptCheck check);
 
 private:

@@ -1,3 +1,4 @@
+// Grows one tree: samples rows, grows nodes, numbers them in the order of the splits, routes all rows, and sums the leaves.
 #include "growth/grower.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ Grower::Grower(const BinnedData& data, std::unique_ptr<GrowthTarget> target, con
 
 Grower::~Grower() = default;
 
-// With several workers the rows of this one say nothing about the others': nothing is decided by their number.
+// With several workers no decision may depend on the number of rows of this one.
 void Grower::retarget() {
     const bool alone = target_->row_weights().collective().alone();
     require(data_.n_rows == target_->n_rows(), "data and target have different numbers of rows");
@@ -72,7 +73,7 @@ RowDraw Grower::row_draw(std::uint64_t round) const {
     return RowDraw::share(hashes_, options_.seed, round, options_.subsample);
 }
 
-// Lists the drawn rows for growth by nodes; returns their number.
+// Writes the indices of the sampled rows to shared_->rows (for NodeGrower) and returns their number.
 std::size_t Grower::list_rows(std::uint64_t round) {
     if (!sampled_) return data_.n_rows;
     const RowDraw draw = row_draw(round);
@@ -83,7 +84,7 @@ std::size_t Grower::list_rows(std::uint64_t round) {
         std::uint32_t* drawn = shared_->rows.data() + begin;
         std::size_t count = 0;
         for (std::size_t i = begin; i < end; ++i) {
-            // Always written, and passed over when the row was not drawn: no branch to mispredict.
+            // Always written, and overwritten next unless the row is drawn: no branch to mispredict.
             drawn[count] = static_cast<std::uint32_t>(i);
             count += draw(i);
         }
@@ -98,7 +99,6 @@ std::size_t Grower::list_rows(std::uint64_t round) {
     return n_drawn;
 }
 
-// Trees of the kind that LayerGrower grows come from it, all others from NodeGrower.
 void Grower::grow_nodes(std::uint64_t round, InterruptCheck check) {
     const std::uint64_t root_key = mix(mix(options_.seed, round), 1);
     shared_->leaf_of_row = tree_.leaf_of_row.data();
@@ -119,8 +119,7 @@ void Grower::collect(const Nodes& nodes) {
     for (const TreeNode& node : nodes) nodes_[node.label] = node;
 }
 
-// Grown on all rows, the tree has sorted them already: those of the last layer carry their label, the others lie in their
-// leaf's range.
+// For trees grown on all rows: sets leaf_of_row of the rows in each leaf's range. (Rows of the last layer already have it.)
 void Grower::label_rows() {
     const auto& grown = by_nodes_->nodes();
     parallel_for(data_.n_rows >= kParallelRows ? options_.n_threads : 1, grown.size(), [&](std::size_t place) {
@@ -139,7 +138,7 @@ void Grower::grow(std::uint64_t round, InterruptCheck check) {
     target_->list_candidates(options_.growth == Growth::best_first, options_.n_threads, tree_);
 }
 
-// Renumbers the nodes in the order of the splits: by layers, or as best-first growth chose them, which is that of the labels.
+// Numbers the nodes in the order of the splits (see GrownNode): layer by layer, with best-first growth by label.
 void Grower::number_nodes() {
     const bool by_labels = options_.growth == Growth::best_first;
     tree_.node_of_label.assign(nodes_.size(), 0);
@@ -179,7 +178,7 @@ void Grower::number_nodes() {
     }
 }
 
-// Rows that the tree was not grown on go down it now. The labels are the numbers of the nodes then.
+// If the tree was grown on sampled rows: routes all rows through it, and sets leaf_of_row to node numbers (labels = numbers).
 void Grower::place_all_rows() {
     std::iota(tree_.node_of_label.begin(), tree_.node_of_label.end(), 0);
     const CodeTree routes(tree_.nodes, tree_.category_sets, data_);
@@ -191,7 +190,7 @@ void Grower::place_all_rows() {
     });
 }
 
-// The sums of the leaves from what growth knows of them. Says whether it knows all.
+// Reads the sums of the leaves from the nodes, if growth has computed them. Returns false if it has not.
 bool Grower::read_leaf_sums(std::vector<std::int64_t>& by_label) const {
     if (sampled_ || !by_nodes_) return false;
     for (const NodeGrower::WorkNode& work : by_nodes_->nodes())
@@ -202,7 +201,7 @@ bool Grower::read_leaf_sums(std::vector<std::int64_t>& by_label) const {
     return true;
 }
 
-// The sample weight of the rows of all workers by label of their leaf, whose other sums are known.
+// Sample weight of the rows of all workers by label of their leaf, shape (n_labels,). `sums`: the leaves' other sums.
 void Grower::sum_masses(const std::vector<std::int64_t>& sums, std::vector<std::int64_t>& by_label) const {
     if (!sampled_) {  // then growth has summed them
         for (std::size_t label = 0; label < nodes_.size(); ++label) by_label[label] = nodes_[label].mass;
@@ -220,7 +219,7 @@ void Grower::sum_masses(const std::vector<std::int64_t>& sums, std::vector<std::
         });
 }
 
-// Sums and sample weight at every node over all rows: leaves from their rows, the others from their children.
+// Sets sums and cover of every node over all rows (not only sampled ones): of leaves from rows, of inner nodes from children.
 void Grower::sum_leaves() {
     const std::size_t size = nodes_.size(), width = tree_.n_channels;
     std::vector<std::int64_t> sums(size * width), masses(size, 0);

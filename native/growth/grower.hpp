@@ -1,4 +1,4 @@
-// Trees grown on the weights or gradients of one round.
+// Grower: grows a tree on the present weights or gradients, by LayerGrower or NodeGrower, and sums its leaves over all rows.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,17 @@ struct TreeNode;
 
 class Grower {
 public:
-    // Keeps a reference to `data`.
+    // Keeps a reference to `data`; its rows and those of the target correspond.
     Grower(const BinnedData& data, std::unique_ptr<GrowthTarget> target, const GrowthOptions& options);
     ~Grower();
     Grower(const Grower&) = delete;
     Grower& operator=(const Grower&) = delete;
 
-    // Adapts to other rows: data and target hold another problem with the same columns and classes by now.
+    // Must be called after the rows of data and target were replaced (same columns and classes).
     void retarget();
-    // Another limit for the trees to come, of growth best first.
+    // Changes the limit for later trees; only with growth best_first.
     void set_max_leaves(std::size_t max_leaves);
-    // Grows one tree on the current weights or gradients; round names the draws.
+    // Grows one tree; `round` is part of the key of random draws.
     void grow(std::uint64_t round, InterruptCheck check);
 
     const GrownTree& tree() const { return tree_; }
@@ -57,13 +57,13 @@ private:
     std::unique_ptr<GrowthTarget> target_;
     GrowthOptions options_;
     RowMasses masses_;
-    double mass_scale_ = 1;              // mass of a sample weight of 1
-    std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled; otherwise empty
+    double mass_scale_ = 1;              // integer mass of a sample weight of 1
+    std::vector<std::uint64_t> hashes_;  // row hashes if rows are sampled; otherwise empty
     bool sampled_;
     std::unique_ptr<SharedRows> shared_;
-    std::unique_ptr<LayerGrower> layers_;   // where it can grow such trees,
-    std::unique_ptr<NodeGrower> by_nodes_;  // or this one
-    std::vector<TreeNode> nodes_;           // by label
+    std::unique_ptr<LayerGrower> layers_;   // either this, if LayerGrower::fits,
+    std::unique_ptr<NodeGrower> by_nodes_;  // or this
+    std::vector<TreeNode> nodes_;           // nodes of the last tree, by label
     GrownTree tree_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace radboost {
 
-// |gain| <= total, and both are below 2^62.
+// round(kValueGrid * gain / total), where |gain| <= total < 2^62.
 std::int32_t GrownTree::rating(std::size_t node, std::size_t answer) const {
     if (!kept.empty()) return kept[node];
     const std::int64_t* gain = sums_of(node);
@@ -41,7 +41,7 @@ void GrownTree::keep_directions(const std::vector<std::int8_t>& directions, cons
         const double share = could[i] > 0 ? static_cast<double>(*sums_of(i)) / static_cast<double>(could[i]) : 0.0;
         return std::min(std::max(share, lowest[bounds]), highest[bounds]);
     };
-    // Everywhere the same where nothing speaks for either class: the order of the answers is then that of the values.
+    // One sign for all nodes with value 0, so that the order of votes is that of the values.
     const std::int32_t undecided = *sums_of(0) < 0 ? -1 : 1;
     kept.assign(size, 0);
     for (std::size_t i = 0; i < size; ++i) {
@@ -86,7 +86,7 @@ void GrownTree::list_candidates(bool every_size, double edge_unit) {
     const std::vector<std::size_t> parent_of_split = parents();
     int128 edge = best_gain(0);
     if (parent_of_split.empty()) {
-        // No question helps: the constant, which H_1 contains, may still do, where one class outweighs the others.
+        // No useful split: the constant hypothesis, a member of H_1, is a candidate.
         candidate_splits.push_back(0);
         candidate_edges.push_back(static_cast<double>(edge) * edge_unit);
     }
@@ -111,7 +111,7 @@ std::vector<std::int32_t> GrownTree::ratings(std::size_t n_splits) const {
 }
 
 std::vector<std::size_t> GrownTree::leaf_of_label(std::size_t n_splits) const {
-    // Each node below the cut predicts like the leaf above it.
+    // A node below the truncated tree predicts like the leaf above it.
     std::vector<std::size_t> of_node(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (i <= 2 * n_splits) of_node[i] = i;
@@ -143,7 +143,7 @@ std::size_t GrownTree::store_rated(std::size_t n_splits, HypothesisColumns& colu
 std::vector<std::int32_t> GrownTree::answers(std::size_t n_splits) const {
     const std::size_t size = 2 * n_splits + 1;
     require(size <= nodes.size(), "the tree has fewer splits");
-    // Where nothing is to gain or lose the root says the second of two classes, and nothing among more.
+    // A root with all gains 0 predicts class 1 of two classes; with more it abstains.
     std::vector<std::int32_t> answers(size, n_channels == 1 ? 1 : kAbstains);
     for (std::size_t i = 0; i < size; ++i) {
         if (!kept.empty()) {
@@ -152,7 +152,7 @@ std::vector<std::int32_t> GrownTree::answers(std::size_t n_splits) const {
         }
         const std::int64_t* gain = sums_of(i);
         const std::int64_t* best = std::max_element(gain, gain + n_channels);
-        // A node whose rows cancel out says what its parent would say.
+        // A node with all gains 0 predicts like its parent.
         const bool undecided = std::all_of(gain, gain + n_channels, [](std::int64_t g) { return g == 0; });
         if (!undecided && n_channels == 1)
             answers[i] = *best > 0;

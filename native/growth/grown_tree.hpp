@@ -1,4 +1,4 @@
-// A tree as it was grown: every smaller tree on the way to it is inside.
+// GrownTree: a tree as growth leaves it. Its first 2 n + 1 nodes are the tree after n splits, which may be a hypothesis too.
 #pragma once
 
 #include <cstddef>
@@ -11,66 +11,64 @@
 
 namespace radboost {
 
-// What a node knows about itself. Nodes are numbered in the order of the splits: the children of the i-th split are
-// 2 i + 1 and 2 i + 2, so that the first 2 n + 1 nodes are the tree after n splits.
+// Nodes are numbered in the order of the splits: the children of split i (from 0) are 2 i + 1 and 2 i + 2.
 struct GrownNode {
-    std::int32_t left = -1;  // right is left + 1; -1: a leaf
+    std::int32_t left = -1;  // left child, the right one is left + 1; -1: a leaf
     std::uint32_t column = 0;
-    std::uint32_t bin = 0;  // of a split by categories: which of the sets goes left
+    std::uint32_t bin = 0;  // codes <= bin go left; if by_categories, index into GrownTree::category_sets
     bool missing_left = false, by_categories = false;
     double gain = 0;
-    std::int64_t cover = 0;  // sample weight of all rows, see mass_scale
+    std::int64_t cover = 0;  // sample weight of all rows in the node, times Grower::mass_scale
 };
 
 struct GrownTree {
     std::vector<GrownNode> nodes;
     std::vector<CategorySet> category_sets;
     std::vector<int> depths;
-    // Sums over all rows of a node, n_channels for each node: what each answer gains (see AnswerWeighting), or in a regression
-    // tree the gradients of the outputs and, last, the weight (see GradientWeighting).
+    // Sums over all rows of each node, shape (n_nodes, n_channels): gains by class (AnswerWeighting::leaf_sums), in a rated
+    // tree followed by the largest possible gain (leaf_totals); in a regression tree gradients by output, then the weight.
     std::size_t n_channels = 1;
     std::vector<std::int64_t> sums;
-    // Whether leaves answer with numbers: the last of the sums is then what being right everywhere would gain.
+    // Leaves predict real values ("ratings") instead of classes.
     bool rated = false;
-    // With monotone columns what every node answers with as a leaf: in units of 1 / kValueGrid, or -1 and +1 where it votes;
-    // otherwise empty.
+    // Only with monotone constraints: prediction of each node as a leaf, in units of 1 / kValueGrid if rated, else -1 or +1.
     std::vector<std::int32_t> kept;
-    // The leaf of every row, by a label that growth gave it, and the node that each label stands for.
+    // Label of the leaf of each row, and the node of each label. Labels are numbered by growth, see TreeNode.
     LargeArray<std::int32_t> leaf_of_row;
     std::vector<std::int32_t> node_of_label;
-    // The sizes (splits) at which the tree is a candidate, ascending, and the edge of each in [0, 1].
+    // Numbers of splits after which the tree is a candidate hypothesis, ascending, and the candidates' edges, in [0, 1].
     std::vector<std::int32_t> candidate_splits;
     std::vector<double> candidate_edges;
 
-    // Fills `kept`, from what being right everywhere gains, by label. An answer is what its node gains as a share of that, moved
-    // so that below a split on a monotone column everything stays on its side of the middle between the two children's.
+    // Fills `kept`; totals: leaf_totals by label. A node's value is its gain for class 1 divided by the largest possible one,
+    // clipped so that below a split on a constrained column values stay on their side of the two children's midpoint.
     void keep_directions(const std::vector<std::int8_t>& directions, const std::vector<std::int64_t>& totals);
-    // Candidates are the trees at the end of each layer, or of every size.
+    // Fills candidate_splits and candidate_edges: the tree after each layer, or after each split if every_size.
     void list_candidates(bool every_size, double edge_unit);
-    // The class that each of the first 2 n + 1 nodes answers with as a leaf; kAbstains where every class would lose.
+    // Class that each of the first 2 n_splits + 1 nodes predicts as a leaf; kAbstains if the gain of every class is negative.
     std::vector<std::int32_t> answers(std::size_t n_splits) const;
-    // Of rated trees: the numbers of the first 2 n + 1 nodes as leaves, n_answers() for each in units of 1 / kValueGrid. Each is
-    // the node's own edge for that answer: what it gains as a fraction of what being right everywhere would.
+    // For rated trees: values of the first 2 n_splits + 1 nodes as leaves, shape (2 n_splits + 1, n_answers()), in units of 1
+    // / kValueGrid: gain of each class divided by the largest possible gain of the node.
     std::vector<std::int32_t> ratings(std::size_t n_splits) const;
     std::size_t n_answers() const { return n_channels - rated; }
-    // The column of every split, in their order.
+    // Column of each split, shape (n_splits,).
     std::vector<std::int32_t> split_columns() const;
     bool is_leaf(std::size_t node, std::size_t n_splits) const {
         return nodes[node].left < 0 || static_cast<std::size_t>(nodes[node].left) > 2 * n_splits;
     }
-    // The same as `store`, in a slot of its own, for rated trees.
+    // For rated trees: stores the predictions of the tree after n_splits splits in a new slot, which is returned.
     std::size_t store_rated(std::size_t n_splits, HypothesisColumns& columns, int n_threads) const;
-    // Stores the predictions of the tree after n splits.
+    // For other trees: stores the predictions in a slot from HypothesisColumns::take_slot.
     void store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const;
 
 private:
     const std::int64_t* sums_of(std::size_t node) const { return sums.data() + node * n_channels; }
-    // The edge of a node that answers as well as it can, or by its ratings; in units of 1 / kValueGrid then.
+    // Gain of a node as a leaf: of its best class or, in units of 1 / kValueGrid, of its ratings.
     int128 best_gain(std::size_t node) const;
     std::int32_t rating(std::size_t node, std::size_t answer) const;
-    // The nodes that are split, in the order of the splits: the i-th has the children 2 i + 1 and 2 i + 2.
+    // The inner nodes in the order of the splits: number i has the children 2 i + 1 and 2 i + 2.
     std::vector<std::size_t> parents() const;
-    // For every label the node after n splits that its rows are in.
+    // Leaf of the tree after n_splits splits in which the rows of each label are.
     std::vector<std::size_t> leaf_of_label(std::size_t n_splits) const;
 };
 

@@ -39,7 +39,7 @@ public:
 
     double read_masses(double minimum_leaf_weight, RowMasses& masses) override {
         require(!weighting_.class_begin().empty(), "the rows must be sorted by class");
-        // Weights that are not integers become integers whose sum stays below 2^61.
+        // Weights that are not numbers of copies become integers with a sum below 2^61.
         const RowWeights& weights = weighting_.row_weights();
         const double scale = weights.whole() ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(weights.total()));
         masses.of_row = weights.masses(scale);
@@ -74,7 +74,7 @@ public:
             sums[label * (width + 1) + width] = totals[label];
         }
     }
-    // A tree is grown on growth weights and judged by gains.
+    // Node::sums are growth weights; edges need the finer gains.
     bool read_sums(const Node&, std::int64_t*) const override { return false; }
     bool sums_end_with_mass() const override { return false; }
     void list_candidates(bool every_size, int n_threads, GrownTree& tree) const override {
@@ -102,7 +102,7 @@ public:
     const RowWeights& row_weights() const override { return weighting_.row_weights(); }
     std::size_t n_rows() const override { return weighting_.n_rows(); }
 
-    // The words have the weights, so that the scores see to the least mass themselves.
+    // The minimum mass is checked by VarianceScore, because words contain the weights; so masses.minimum stays 0.
     double read_masses(double minimum_leaf_weight, RowMasses& masses) override {
         masses.of_row = weighting_.masses();
         least_mass_ = least_mass(minimum_leaf_weight, weighting_.mass_scale());
@@ -140,9 +140,10 @@ public:
         return true;
     }
     bool sums_end_with_mass() const override { return true; }
-    void list_candidates(bool, int, GrownTree&) const override {}  // the families say which sizes they want
+    void list_candidates(bool, int, GrownTree&) const override {}  // Python chooses the sizes
 
 private:
+    // Sums of words (n_outputs,) to sums of gradients and weight (n_outputs + 1,).
     void unpack(const std::int64_t* words, std::int64_t* sums) const {
         const GradientWords format = weighting_.words();
         std::copy_n(words, format.n_outputs, sums);

@@ -1,4 +1,5 @@
-// Interaction constraints: which columns a node may ask about, given those that the nodes above it ask about.
+// Interaction constraints: the columns on which a node may split, given those on which its ancestors split (like
+// interaction_constraints in LightGBM and XGBoost, and a maximum number of columns per path).
 #pragma once
 
 #include <algorithm>
@@ -15,16 +16,16 @@
 namespace radboost {
 
 struct ColumnScope {
-    std::vector<std::uint32_t> asked;    // the columns of the path to a node, ascending, each once
-    std::vector<std::uint32_t> allowed;  // those that the node may ask about, ascending
+    std::vector<std::uint32_t> asked;    // columns on which the ancestors of a node split, ascending, unique
+    std::vector<std::uint32_t> allowed;  // columns on which the node may split, ascending
 };
 using SharedScope = std::shared_ptr<const ColumnScope>;
 
-// The columns of a path must occur together in one of the groups, and be at most so many.
+// All columns of a path from the root must be in one common group, and there must be at most `most_columns` of them.
 class Interactions {
 public:
     Interactions() = default;
-    // Without groups all columns may stand together; with `most_columns` = 0 there may be any number of them.
+    // groups empty: no constraint by groups; most_columns = 0: no constraint by number.
     Interactions(std::vector<std::vector<std::uint32_t>> groups, std::size_t most_columns)
         : groups_(std::move(groups)), most_columns_(most_columns) {
         for (auto& group : groups_) std::sort(group.begin(), group.end());
@@ -39,7 +40,7 @@ public:
         }
     }
 
-    // Of the root; null where there are no constraints.
+    // Scope of the root; null if there are no constraints.
     SharedScope root(std::size_t n_columns) const {
         if (!any()) return nullptr;
         ColumnScope scope;
@@ -49,7 +50,7 @@ public:
         return std::make_shared<const ColumnScope>(std::move(scope));
     }
 
-    // Below a node that asks about `column`.
+    // Scope of the children of a node with scope `above` that splits on `column`.
     SharedScope below(const SharedScope& above, std::uint32_t column) const {
         if (!above || std::binary_search(above->asked.begin(), above->asked.end(), column)) return above;
         ColumnScope scope = *above;
@@ -59,7 +60,7 @@ public:
     }
 
 private:
-    // Keeps the allowed columns that may stand with all that were asked about.
+    // Removes from `allowed` the columns that may not be combined with all of `asked`.
     void keep_together(ColumnScope& scope) const {
         if (most_columns_ > 0 && scope.asked.size() >= most_columns_) scope.allowed = scope.asked;
         if (groups_.empty()) return;

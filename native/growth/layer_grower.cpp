@@ -1,3 +1,4 @@
+// The growth of a tree layer by layer, and the three passes over the rows per layer; packing is in layer_packing.cpp.
 #include "growth/layer_grower.hpp"
 
 #include <algorithm>
@@ -12,11 +13,11 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t kPieceWords = 256;
-// Word times column steps below which waking threads costs more than it brings.
+// Steps (mask words times columns) from which several threads are faster than one.
 constexpr std::size_t kParallelSteps = 4096;
 constexpr std::size_t kMoved = TreeNode::kNone;
-// A node takes at least one word for each class. With fewer rows than these, or fewer for each class and leaf, words are
-// mostly empty, and looking at the rows one by one is faster (up to twice, on digits at depth 8).
+// A node needs at least one word per class. With fewer rows than these, or fewer per class and leaf, words are mostly empty,
+// and NodeGrower is faster (up to twice, on digits at depth 8).
 constexpr std::size_t kFewestRows = 2048;
 constexpr double kFewestRowsPerClassAndLeaf = 3.0;
 
@@ -51,7 +52,7 @@ void LayerGrower::grow(const RowDraw* draw, std::uint64_t key, std::int32_t* lea
     grow_layers(1, check);
 }
 
-// Goes on from the last `n_fresh` of the nodes.
+// Grows the subtrees below the last `n_fresh` of the nodes.
 void LayerGrower::grow_layers(std::size_t n_fresh, InterruptCheck check) {
     std::vector<std::size_t> leaves;
     while (n_fresh > 0) {
@@ -80,8 +81,7 @@ void LayerGrower::grow_layers(std::size_t n_fresh, InterruptCheck check) {
     }
 }
 
-// Each node of the layer has a block of its own. Large ones are worked on by all threads, the others by one each, the
-// largest first.
+// Grows the subtrees of the layer's nodes (packed blocks): large ones with all threads, then the others with one thread each.
 void LayerGrower::grow_subtrees(InterruptCheck check) {
     std::vector<std::size_t> order(layer_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -99,12 +99,12 @@ void LayerGrower::grow_subtrees(InterruptCheck check) {
         grow_subtree(*helpers_[threads], order[first], check);
     }
     std::atomic<std::size_t> next{first};
-    // A task is a thread's turn at the queue, so that it keeps its grower.
+    // One task per thread, which takes nodes from a queue, because a grower is not thread-safe.
     parallel_for(n_threads_, total * n_asked() >= kCodesForThreads ? threads : 1, [&](std::size_t thread) {
         helpers_[thread]->n_threads_ = 1;
         for (std::size_t k = next++; k < order.size(); k = next++) grow_subtree(*helpers_[thread], order[k], nullptr);
     });
-    // The roots of the subtrees have moved.
+    // The roots of the subtrees were moved to the helpers.
     nodes_.erase(std::remove_if(nodes_.begin(), nodes_.end(), [](const LayerNode& node) { return node.label == kMoved; }),
                  nodes_.end());
     for (std::size_t k = 0; k <= threads; ++k) {
@@ -113,7 +113,7 @@ void LayerGrower::grow_subtrees(InterruptCheck check) {
     }
 }
 
-// The k-th block's subtree; its root moves over to the grower.
+// Moves the root in block k to `grower`, which grows its subtree.
 void LayerGrower::grow_subtree(LayerGrower& grower, std::size_t k, InterruptCheck check) {
     grower.leaf_of_row_ = leaf_of_row_;
     grower.n_labels_ = n_labels_;
@@ -177,7 +177,7 @@ void LayerGrower::plant(const RowDraw* draw, std::uint64_t key) {
     root.mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
 }
 
-// Sample weight of the masked rows in the words [begin, end) of a segment; `mask` begins there.
+// Sample weight of the selected rows in words [begin, end) of a segment; mask[0] is word `begin`.
 std::int64_t LayerGrower::mass_of(const Block& block, const BlockSegment& segment, const MaskWord* mask,
                                   std::size_t begin, std::size_t end) const {
     if (masses_.empty()) return static_cast<std::int64_t>(count_rows(mask, end - begin));
@@ -190,7 +190,7 @@ std::int64_t LayerGrower::mass_of(const Block& block, const BlockSegment& segmen
     return mass;
 }
 
-// Cuts the masks of these nodes into pieces, in their order.
+// Divides the masks of these nodes into pieces_, in their order.
 void LayerGrower::list_pieces(const std::vector<std::size_t>& nodes) {
     pieces_.clear();
     for (std::size_t place = 0; place < nodes.size(); ++place) {
@@ -203,7 +203,7 @@ void LayerGrower::list_pieces(const std::vector<std::size_t>& nodes) {
     }
 }
 
-// Runs body(piece) for all pieces, on several threads where that pays; `columns` of a piece are read.
+// Runs body(index of a piece) for all pieces; `columns`: columns that it reads, which decides the number of threads.
 template <class Body>
 void LayerGrower::sweep(std::size_t columns, Body&& body) {
     std::size_t steps = 0;
@@ -218,7 +218,7 @@ void LayerGrower::sweep(std::size_t columns, Body&& body) {
     });
 }
 
-// With a few drawn columns, twice as many are drawn as long as a node's rows are alike in all of them.
+// Finds the splits of the layer's nodes. While a node is constant in all of its drawn columns, twice as many are drawn.
 void LayerGrower::search_layer() {
     const std::size_t d = data_.n_columns;
     std::size_t first = 0, last = n_asked();
@@ -246,7 +246,7 @@ void LayerGrower::search_layer() {
     }
 }
 
-// Each task takes one column of one node, from the first row on until the range cannot become wider.
+// Computes Asked::ranges. A task reads one column of one node, and stops when the range cannot become wider.
 void LayerGrower::find_ranges(std::vector<Asked>& asked) {
     const std::size_t width = asked[0].columns.size();
     std::size_t n_words = 0;
@@ -271,7 +271,7 @@ void LayerGrower::find_ranges(std::vector<Asked>& asked) {
         for (std::size_t k = 0; k < width; ++k) nodes_[one.node].bounds[one.columns[k]] = one.ranges[k];
 }
 
-// One threshold per column, drawn between the lowest and the highest code in the node.
+// Draws one threshold per column between the lowest and the highest code in the node.
 void LayerGrower::draw_cuts(Asked& asked) {
     LayerNode& node = nodes_[asked.node];
     const Block& block = blocks_[node.block];
@@ -320,7 +320,7 @@ void LayerGrower::find_sums(std::vector<Asked>& asked) {
     }
 }
 
-// The first of the best cuts, in the order of the columns, missing values right before left.
+// Sets the node's split to the best cut; in a tie the first, in the order of the columns, missing values right before left.
 void LayerGrower::choose(const Asked& asked) {
     LayerNode& node = nodes_[asked.node];
     const std::size_t n = node.sums.size();
@@ -403,7 +403,7 @@ void LayerGrower::divide_layer() {
         LayerNode &left = nodes_[first_child + 2 * k], &right = nodes_[first_child + 2 * k + 1];
         right.count = parent.count - left.count;
         right.mass = parent.mass - left.mass;
-        // Missing values that the node's rows did not have go where most of the weight goes.
+        // If no value is missing in the node, missing values at prediction follow the heavier child.
         parent.missing_left = parent.has_missing ? parent.split.missing_left : 2 * left.mass >= parent.mass;
         parent.bounds = {};
     }

@@ -1,8 +1,7 @@
-// Trees with drawn thresholds, grown a layer at a time on masks (see masks.hpp).
-//
-// Three sweeps a layer: the range of the codes in the drawn columns of every node, the weights left of the thresholds drawn
-// from these, and the masks of the children. When the nodes have become thin among the rows that a sweep passes, their
-// rows are packed together, and each thread goes on with a subtree of its own, whose rows stay in its cache.
+// LayerGrower: trees with random thresholds, grown layer by layer on bit masks (masks.hpp); for many rows, one worker.
+// A layer takes three passes over the rows: the range of the codes in the drawn columns of every node, the weights left of
+// the thresholds drawn from these ranges, and the masks of the children. When the nodes' masks have become sparse, the rows
+// of each node are copied into a block of its own (packing), and each thread continues with subtrees that fit its cache.
 #pragma once
 
 #include <atomic>
@@ -20,45 +19,45 @@
 
 namespace radboost {
 
-// A node, and what is known of it while its layer is worked on.
+// A node with the state that its layer needs.
 struct LayerNode : TreeNode {
-    std::size_t block = 0, mask = 0, count = 0;
-    std::vector<std::int64_t> sums;  // by segment of the block
-    bool has_missing = false;        // some of the node's rows have no value in the split's column
-    std::vector<CodeRange> bounds;   // what is known of the codes in each column
+    std::size_t block = 0, mask = 0, count = 0;  // index of its Block, offset of its mask in masks_, number of rows
+    std::vector<std::int64_t> sums;  // growth weight by segment of the block
+    bool has_missing = false;        // some rows of the node have a missing value in the split's column
+    std::vector<CodeRange> bounds;   // per column: a range that contains all codes of the node
 };
 
-// Codes to be read, at least, before threads are woken to pack rows or to grow subtrees.
+// Minimum number of codes to be read for which several threads pack rows or grow subtrees.
 constexpr std::size_t kCodesForThreads = 65536;
 
 class LayerGrower {
 public:
-    // Keeps references. `masses`: sample weights as integers, empty where every row has 1.
+    // Keeps references. masses: sample weights as integers; empty: all 1.
     LayerGrower(const BinnedData& data, const AnswerWeighting& weighting, const GrowthOptions& options,
                 const std::vector<std::int64_t>& masses);
 
-    // Whether trees of this kind can be grown so, and faster than node by node.
+    // True if LayerGrower supports these options and is faster than NodeGrower.
     static bool fits(const BinnedData& data, const AnswerWeighting& weighting, const GrowthOptions& options);
 
-    // Grows on the drawn rows; null: on all, and then the label of each row's leaf is written to leaf_of_row.
+    // Grows on the drawn rows. draw null: on all rows; only then leaf_of_row (n_rows,) gets the label of each row's leaf.
     void grow(const RowDraw* draw, std::uint64_t key, std::int32_t* leaf_of_row, InterruptCheck check);
-    // What growing has left: every node, in any order.
+    // All nodes of the tree, in any order.
     const std::vector<LayerNode>& nodes() const { return nodes_; }
 
 private:
-    // The rows of one class in a block: the indices [begin, end), and where its words begin in a mask.
+    // The rows of one class in a block: entries [begin, end) of its arrays, and words from first_word on of its masks.
     struct BlockSegment {
         std::uint32_t class_index;
         std::size_t begin, end, first_word;
     };
-    // Rows that lie together, class by class, with the codes of all columns.
+    // A set of rows stored contiguously, class by class, with the codes of all columns. Initially one block has all rows.
     struct Block {
         std::vector<BlockSegment> segments;
         const std::uint8_t* codes = nullptr;
-        std::size_t stride = 0;  // between columns
+        std::size_t stride = 0;  // distance between columns in `codes`
         const std::uint32_t* weights = nullptr;
-        const std::uint32_t* rows = nullptr;  // null: the indices are the rows
-        std::size_t n_words = 0;
+        const std::uint32_t* rows = nullptr;  // row of each entry; null: entry i is row i
+        std::size_t n_words = 0;  // of a mask of the block
 
         const std::uint8_t* column(std::size_t c) const { return codes + c * stride; }
     };
@@ -66,19 +65,19 @@ private:
         LargeArray<std::uint8_t> codes;
         LargeArray<std::uint32_t> weights, rows;
     };
-    // What one task of a sweep looks at: some words of a segment of a node.
+    // Task of a pass: words [begin, end) of a segment of a node.
     struct Piece {
-        std::size_t node;  // index in the list that is swept
+        std::size_t node;  // index in the list of nodes of the pass
         std::size_t segment, begin, end;
     };
-    // The search of one node.
+    // State of the search of one node.
     struct Asked {
-        std::size_t node = 0;  // in nodes_
+        std::size_t node = 0;  // index in nodes_
         std::vector<std::uint32_t> columns;
-        std::vector<CodeRange> ranges;
-        std::vector<ColumnCut> cuts;  // for the columns that can be cut
-        std::vector<std::uint32_t> cut_columns;
-        std::vector<std::int64_t> left, missing;  // by cut and segment
+        std::vector<CodeRange> ranges;  // of the node's codes, per column
+        std::vector<ColumnCut> cuts;  // random cuts, for the columns that are not constant
+        std::vector<std::uint32_t> cut_columns;  // index in `columns` of each cut
+        std::vector<std::int64_t> left, missing;  // growth weights, shape (n_cuts, n_segments)
     };
 
     void plant(const RowDraw* draw, std::uint64_t key);
@@ -113,14 +112,14 @@ private:
     int n_threads_;
     ColumnDraws draws_;
     std::int32_t* leaf_of_row_ = nullptr;
-    std::atomic<std::size_t>* n_labels_ = nullptr;  // shared by the growers of a tree
+    std::atomic<std::size_t>* n_labels_ = nullptr;  // number of labels in use; shared by the growers of a tree
     std::atomic<std::size_t> own_labels_{0};
     std::vector<LayerNode> nodes_;
-    std::vector<std::size_t> layer_;  // of the nodes_: those that are searched now
-    std::vector<std::unique_ptr<LayerGrower>> helpers_;  // one per thread for the subtrees
+    std::vector<std::size_t> layer_;  // indices in nodes_ of the layer
+    std::vector<std::unique_ptr<LayerGrower>> helpers_;  // growers of subtrees, one per thread
     std::vector<Block> blocks_;
-    Storage storage_[2];  // packing anew reads one and fills the other
-    int newest_ = 1;
+    Storage storage_[2];  // packing reads one and fills the other
+    int newest_ = 1;      // index of the storage filled last
     std::vector<MaskWord> masks_, next_masks_;
     std::vector<Piece> pieces_;
 };

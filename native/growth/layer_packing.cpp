@@ -1,4 +1,4 @@
-// How LayerGrower puts the rows of thin nodes together.
+// Part of LayerGrower: packing, which copies the rows of each node of a layer into a block of its own when masks are sparse.
 #include <algorithm>
 #include <cmath>
 
@@ -8,18 +8,18 @@
 namespace radboost {
 namespace {
 
-// Rows are packed when a sweep passes more than so many times the words that it needs.
+// Rows are packed when a pass reads more than this many times the words that packed rows would take.
 constexpr std::size_t kThinness = 6;
 
 }  // namespace
 
-// Whether the sweeps over the layer would pass many rows for each that they want, and enough sweeps are to come: the
-// layers below pass twice as many each and read few columns of them, while packing reads all.
+// True if masks are sparse and enough passes are to come: packing reads all columns, while a pass reads only drawn columns,
+// and each further layer would read twice as many words as the last.
 bool LayerGrower::worth_packing() const {
     if (layer_.empty()) return false;
     const std::size_t d = data_.n_columns;
     const double passes = std::ldexp(1.0, options_.max_depth - nodes_[layer_[0]].depth) - 1.0;
-    constexpr std::size_t kMoreBytes = 8;  // of a row's weight and number, which are packed too
+    constexpr std::size_t kMoreBytes = 8;  // weight and index of a row, which are packed too
     if (passes * static_cast<double>(2 * n_asked() + 1) <= static_cast<double>(d + kMoreBytes)) return false;
     std::size_t passed = 0, wanted = 0;
     for (const std::size_t index : layer_) {
@@ -37,7 +37,7 @@ void LayerGrower::pack_layer() {
     newest_ = 1 - newest_;
     Storage& storage = storage_[newest_];
     if (storage.rows.size() < offsets.back()) {
-        // A little more than needed, because trees differ; not by the doubling of vectors, and not beside the old one.
+        // Slightly more than needed, because trees differ; the old memory is freed first, and size is not doubled.
         const std::size_t room = std::min(data_.n_rows, offsets.back() + offsets.back() / 32);
         storage = Storage{};
         storage.codes.resize(room * data_.n_columns);
@@ -60,7 +60,7 @@ void LayerGrower::pack_layer() {
             block.n_words += words_for(size);
         }
     }
-    // A column of all nodes after the other: it is then still in the cache.
+    // Column by column over all nodes, so that the column stays in the cache.
     const std::size_t n_tasks = layer_.size() * (data_.n_columns + 2);
     parallel_for(offsets.back() * data_.n_columns >= kCodesForThreads ? n_threads_ : 1, n_tasks, [&](std::size_t task) {
         const std::size_t k = task % layer_.size();
@@ -79,7 +79,7 @@ void LayerGrower::pack_layer() {
     }
 }
 
-// One column of a node's new block, which begins at `offset` in the storage; after the columns come weights and rows.
+// Packs one column of a node's new block, at `offset` in the storage; column n_columns: weights, n_columns + 1: row indices.
 void LayerGrower::pack_column(const LayerNode& node, const Block& from, const Block& to, std::size_t column,
                               std::size_t offset) {
     Storage& storage = storage_[newest_];
@@ -101,7 +101,7 @@ void LayerGrower::pack_column(const LayerNode& node, const Block& from, const Bl
     }
 }
 
-// The node has all rows of its block.
+// Sets the node's mask to all rows of its block.
 void LayerGrower::mark_all_rows(LayerNode& node) {
     for (const BlockSegment& segment : blocks_[node.block].segments) {
         const std::size_t size = segment.end - segment.begin;

@@ -1,4 +1,4 @@
-// How NodeGrower sends the rows of nodes to their children, and gives these their histograms.
+// Part of NodeGrower: partitions the rows of nodes between their children, and computes the children's histograms.
 #include <algorithm>
 #include <utility>
 
@@ -10,13 +10,13 @@
 namespace radboost {
 namespace {
 
-// A node of at most this many rows is searched straight from them: cheaper than clearing and scanning histograms.
+// Nodes of at most this many rows are searched without histograms, which would cost more to clear and scan.
 constexpr std::size_t kFewRows = 128;
-constexpr std::size_t kNumbersOfNode = 3;  // which the workers add up at a division
+constexpr std::size_t kNumbersOfNode = 3;  // size of a Division in an all-reduce
 
 }  // namespace
 
-// Categories that the search did not place, because they have no weight in the node, follow the heavier child.
+// Assigns categories without growth weight in the node, which are not in Split::placed, to the heavier child.
 void NodeGrower::place_other_categories(const Frontier& frontier) {
     constexpr std::size_t kCodes = 256;
     const auto add_others = [&](WorkNode& node) {
@@ -33,11 +33,11 @@ void NodeGrower::place_other_categories(const Frontier& frontier) {
         if (n_placed == n_categories) continue;
         if (!node.division)
             unplaced.push_back(index);
-        else if (2 * node.division->left_mass >= node.mass)  // then the others have no rows
+        else if (2 * node.division->left_mass >= node.mass)  // the other categories have no rows
             add_others(node);
     }
     if (unplaced.empty()) return;
-    std::vector<std::int64_t> masses(unplaced.size() * kCodes, 0);  // of each node by code
+    std::vector<std::int64_t> masses(unplaced.size() * kCodes, 0);  // shape (n_unplaced, kCodes)
     for (std::size_t k = 0; k < unplaced.size(); ++k) {
         const WorkNode& node = nodes_[unplaced[k]];
         const std::uint8_t* codes = data_.column(node.split.column);
@@ -60,8 +60,7 @@ void NodeGrower::place_other_categories(const Frontier& frontier) {
     }
 }
 
-// Sends the rows of the frontier's nodes to two children each, appended to nodes_, and gives these what they need to be
-// searched, unless they are the last layer.
+// Divides each node of the frontier into two children, appended to nodes_ in the same order, ready to be searched.
 void NodeGrower::divide(const Frontier& frontier, bool last_layer) {
     place_other_categories(frontier);
     const bool in_place = last_layer && masses_.of_row.empty();
@@ -85,7 +84,7 @@ void NodeGrower::divide(const Frontier& frontier, bool last_layer) {
         begin = add_up_children(frontier, begin, first_child, last_layer);
 }
 
-// In place: the rows stay where they are and get the labels of the children.
+// Partitions the node's rows. in_place: only sets leaf_of_row to the labels of the children, and does not move rows.
 NodeGrower::Division NodeGrower::send_rows(const WorkNode& parent, bool in_place, int n_threads) const {
     const Question question{parent.split.column, parent.split.bin, parent.split.missing_left, parent.split.left};
     Partition partition;
@@ -103,7 +102,7 @@ NodeGrower::Division NodeGrower::send_rows(const WorkNode& parent, bool in_place
     return {static_cast<std::int64_t>(partition.left_count), static_cast<std::int64_t>(partition.missing_count), left_mass};
 }
 
-// With all but what the workers have to add up.
+// Appends the children, without the numbers that must be summed over the workers.
 void NodeGrower::add_children(std::size_t index, const Division& division, bool last_layer, bool in_place) {
     const WorkNode& parent = nodes_[index];
     const auto left_rows = static_cast<std::size_t>(division.left_count);
@@ -123,11 +122,11 @@ void NodeGrower::add_children(std::size_t index, const Division& division, bool 
     nodes_.push_back(std::move(children[1]));
 }
 
-// The division of all workers' rows.
+// Sets count and mass of the children, given the division of the rows of all workers.
 void NodeGrower::count_children(std::size_t index, std::size_t left, const Division& division) {
     WorkNode& parent = nodes_[index];
     const auto left_count = static_cast<std::size_t>(division.left_count);
-    // Missing values that the node's rows did not have go where most of the weight goes.
+    // If no value is missing in the node, missing values at prediction follow the heavier child.
     parent.missing_left = division.missing_count > 0 ? parent.split.missing_left : 2 * division.left_mass >= parent.mass;
     for (std::size_t side = 0; side < 2; ++side) {
         WorkNode& child = nodes_[left + side];
@@ -136,8 +135,7 @@ void NodeGrower::count_children(std::size_t index, std::size_t left, const Divis
     }
 }
 
-// Several workers: for as many nodes of the frontier, from `begin` on, as are added up at once, what their children need, in at
-// most one meeting. Returns where the next ones begin.
+// Several workers: computes what the children of frontier[begin ... end - 1] need, by at most one all-reduce. Returns `end`.
 std::size_t NodeGrower::add_up_children(const Frontier& frontier, std::size_t begin, std::size_t first_child,
                                         bool last_layer) {
     bool meet = false;
@@ -158,7 +156,7 @@ std::size_t NodeGrower::add_up_children(const Frontier& frontier, std::size_t be
     return end;
 }
 
-// The divisions and histograms that are waiting for it, in one meeting.
+// Sums the pending divisions and histograms over the workers, in one all-reduce, and distributes the results.
 void NodeGrower::add_up() {
     numbers_.clear();
     for (const OwnDivision& division : pending_)
@@ -188,14 +186,14 @@ void NodeGrower::add_up() {
     sent_.clear();
 }
 
-// Whether the children of a node, not of the last layer, may be searched.
+// True if a child of this pair, not in the last layer, may be searched.
 bool NodeGrower::may_search(std::size_t left_child) const {
     return options_.growth == Growth::stump_pair || !statistics_->cannot_improve(nodes_[left_child].node) ||
            !statistics_->cannot_improve(nodes_[left_child + 1].node);
 }
 
-// The lighter child's histograms are sent: the workers know which one that is, though not which has fewer rows. Each of them
-// builds those of the child with fewer of its own rows, and has the other's from the parent's.
+// Chooses the child whose histograms are summed over the workers: the lighter one, since all workers know the weights. Each
+// worker builds those of the child with fewer of its own rows, and subtracts them from the parent's for the other.
 void NodeGrower::choose_sent(std::size_t parent, std::size_t left) {
     WorkNode &first = nodes_[left], &second = nodes_[left + 1];
     if (!nodes_[parent].histograms || !nodes_[parent].own || n_lent_ + 2 > most_lent_) return;
@@ -216,6 +214,7 @@ void NodeGrower::build_own(const SentChild& sent, int n_threads) {
     statistics_->subtract(few.node, few.own.get(), search_of(many), *many.own);
 }
 
+// Reads the summed histograms of the sent child; its sibling's are the parent's minus these.
 void NodeGrower::take_sums(const SentChild& sent, const std::int64_t* words) {
     WorkNode &child = nodes_[sent.child], &sibling = nodes_[sent.sibling];
     read_words(data_, words, *child.own, *child.histograms);
@@ -223,17 +222,19 @@ void NodeGrower::take_sums(const SentChild& sent, const std::int64_t* words) {
     statistics_->subtract(child.node, child.histograms.get(), search_of(sibling), *sibling.histograms);
 }
 
+// All-reduce of numbers_; the identity with one worker.
 void NodeGrower::sum_numbers() {
     for (std::size_t first = 0; !alone_ && first < numbers_.size(); first += kMostNumbers)
         collective_.sum(numbers_.data() + first, std::min(kMostNumbers, numbers_.size() - first));
 }
 
-// Whether a node is searched through histograms where this process has all rows.
+// One worker: true if the node is to be searched by histograms.
 bool NodeGrower::wants_histogram(const WorkNode& node) const {
     return alone_ && full_search() && node.n_rows() > kFewRows && !options_.deepest(node.depth) &&
            !statistics_->cannot_improve(node.node);
 }
 
+// Takes histograms from the pool of spare ones, to reuse their memory; give_back returns them.
 std::unique_ptr<NodeHistograms> NodeGrower::lend() {
     ++n_lent_;
     if (spare_.empty()) return std::make_unique<NodeHistograms>();
@@ -259,7 +260,7 @@ void NodeGrower::build(const WorkNode& node, NodeHistograms& out, int n_threads)
     statistics_->build(node.node, search, out);
 }
 
-// One worker: builds the smaller child's histograms and takes them from the parent's, which become the larger child's.
+// One worker: builds the smaller child's histograms and subtracts them from the parent's, which become the larger child's.
 void NodeGrower::give_children_histograms(WorkNode& parent, WorkNode& left, WorkNode& right) {
     WorkNode& smaller = left.n_rows() <= right.n_rows() ? left : right;
     WorkNode& larger = &smaller == &left ? right : left;

@@ -11,10 +11,10 @@
 namespace radboost {
 namespace {
 
-// Histograms of open nodes beyond this are dropped and built anew when their turn comes.
+// Maximum memory of the histograms of open nodes; beyond it they are dropped and rebuilt when needed.
 constexpr std::size_t kHistogramBytes = std::size_t{1} << 30;
-constexpr std::size_t kCheckUpdates = 20000000;  // histogram updates between two looks for Ctrl-C
-// Row times column cells from which on subtrees are worth a thread each.
+constexpr std::size_t kCheckUpdates = 20000000;  // histogram updates between two checks for Ctrl-C
+// Cells (rows times columns) from which subtrees are grown by a thread each.
 constexpr std::size_t kCellsForSubtrees = 200000;
 
 }  // namespace
@@ -50,9 +50,10 @@ void NodeGrower::grow(bool all, std::size_t count, std::uint64_t key, InterruptC
     if (!pending_.empty()) add_up();
 }
 
+// Makes the root.
 void NodeGrower::plant(bool all, std::size_t count, std::uint64_t key) {
     nodes_.clear();
-    pending_.clear();  // of a tree that was interrupted
+    pending_.clear();  // left over if the last tree was interrupted
     sent_.clear();
     nodes_.emplace_back();
     WorkNode& root = nodes_.back();
@@ -84,7 +85,7 @@ void NodeGrower::plant(bool all, std::size_t count, std::uint64_t key) {
     }
 }
 
-// Finds the splits of the new leaves, which are the nodes from `first` on, and puts those that have one on the list.
+// Searches the splits of the new leaves, nodes_[first ...], and appends those with a valid split to `open`.
 void NodeGrower::open_leaves(std::size_t first, Frontier& open) {
     searched_.clear();
     for (std::size_t index = first; index < nodes_.size(); ++index) {
@@ -103,10 +104,10 @@ void NodeGrower::open_leaves(std::size_t first, Frontier& open) {
     }
 }
 
-// Takes the nodes that are divided next off the list of open ones, into frontier_.
+// Moves the nodes that are divided next from `open` to frontier_.
 void NodeGrower::take_frontier(Frontier& open, bool by_threads) {
     frontier_.clear();
-    auto next = open.end() - 1;  // depth first keeps few histograms; the layers come out the same
+    auto next = open.end() - 1;  // depth first keeps few histograms; the tree is the same
     if (options_.growth == Growth::best_first)
         next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
             const double ga = nodes_[a].split.gain, gb = nodes_[b].split.gain;
@@ -144,7 +145,7 @@ void NodeGrower::grow_by_frontiers(Frontier& open, InterruptCheck check) {
     for (const std::size_t index : open) give_back(nodes_[index]);
 }
 
-// Family H_2 of Deep Boosting: the second question is the same at both leaves of the stump.
+// Splits both leaves of a stump by the same test: family H_2 of Deep Boosting (Cortes, Mohri and Syed, 2014).
 void NodeGrower::split_pair() {
     const std::size_t excluded = data_.n_columns > 1 ? nodes_[0].split.column : data_.n_columns;
     const std::uint64_t key = mix(nodes_[0].key, 3);
@@ -167,21 +168,21 @@ void NodeGrower::split_pair() {
     divide({1, 2}, true);
 }
 
+// Rows times columns of the open nodes.
 std::size_t NodeGrower::n_cells(const Frontier& open) const {
     std::size_t n_rows = 0;
     for (const std::size_t index : open) n_rows += nodes_[index].n_rows();
     return n_rows * data_.n_columns;
 }
 
-// Whether no open node would keep one thread busy much longer than the others.
+// True if the largest open node is small enough for one thread not to be busy much longer than the others.
 bool NodeGrower::small_enough(const Frontier& open) const {
     std::size_t largest = 0;
     for (const std::size_t index : open) largest = std::max(largest, nodes_[index].n_rows() * data_.n_columns);
     return 2 * static_cast<std::size_t>(n_threads_) * largest <= std::max(n_cells(open), kCellsForSubtrees);
 }
 
-// Every open node with what becomes of it goes to one thread, the largest first: no thread waits for another between
-// nodes, and the rows of a subtree stay in the cache of one core.
+// Grows the subtree of each open node in one thread, the largest first, so that its rows stay in the cache of one core.
 void NodeGrower::grow_subtrees(Frontier& open) {
     std::sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
         return nodes_[a].n_rows() != nodes_[b].n_rows() ? nodes_[a].n_rows() > nodes_[b].n_rows() : a < b;
@@ -192,7 +193,7 @@ void NodeGrower::grow_subtrees(Frontier& open) {
         helpers_.back()->n_threads_ = 1;
     }
     std::atomic<std::size_t> next{0};
-    // A task is a thread's turn at the queue, so that it keeps its grower.
+    // One task per thread, which takes nodes from a queue, because a grower is not thread-safe.
     parallel_for(n_threads_, threads, [&](std::size_t thread) {
         for (std::size_t k = next++; k < open.size(); k = next++)
             helpers_[thread]->grow_subtree(std::move(nodes_[open[k]]));
@@ -200,7 +201,7 @@ void NodeGrower::grow_subtrees(Frontier& open) {
     std::size_t kept = 0;
     std::sort(open.begin(), open.end());
     for (std::size_t index = 0, k = 0; index < nodes_.size(); ++index) {
-        if (k < open.size() && open[k] == index) {  // has moved
+        if (k < open.size() && open[k] == index) {  // was moved to a helper
             ++k;
             continue;
         }

@@ -1,10 +1,8 @@
-// Trees grown by frontiers: some nodes at a time are measured, what all workers have measured is added up, the splits are
-// chosen, and the nodes' rows divided.
-//
-// Where this process has all rows, a frontier is one node or the two children of one: depth first keeps few histograms,
-// subtrees go to a thread each, and the columns of a node are measured and chosen from one after the other. With several
-// workers a frontier is a whole layer (best first: two children), and every decision follows from sums over all workers. Where
-// all columns and thresholds are wanted, the workers meet once per layer, with the histograms of one child of each node.
+// NodeGrower: growth of trees of all kinds, frontier by frontier. A frontier is a set of nodes that are processed together:
+// their statistics are computed, summed over the workers, splits are chosen, and rows are partitioned between the children.
+// With one worker a frontier is one node, depth first, which keeps few histograms alive; large trees continue with a subtree
+// per thread. With several workers it is a whole layer (one node with best-first growth), and every decision follows from
+// sums over all workers. In a full search there is one all-reduce per layer, of histograms of one child of each node.
 #pragma once
 
 #include <atomic>
@@ -26,11 +24,11 @@
 
 namespace radboost {
 
-// Common parts of the growers of one tree: the rows, of which every node has a range, and the labels of the leaves.
+// State that the growers of one tree (one per thread) share.
 struct SharedRows {
-    LargeArray<std::uint32_t> rows, scratch;
-    std::int32_t* leaf_of_row = nullptr;
-    std::atomic<std::size_t> n_labels{0};
+    LargeArray<std::uint32_t> rows, scratch;  // row indices, of which every node has a range; buffer of partitions
+    std::int32_t* leaf_of_row = nullptr;      // label of each row's leaf, shape (n_rows,)
+    std::atomic<std::size_t> n_labels{0};     // labels in use
 };
 
 class NodeGrower {
@@ -39,20 +37,20 @@ public:
     NodeGrower(const BinnedData& data, const GrowthTarget& target, const GrowthOptions& options, const RowMasses& masses,
                SharedRows& shared);
 
-    // Grows a tree on `count` rows, the first of shared.rows, or all rows when `all`. Rows of the last layer get the label
-    // of their leaf at once, where that is possible; the others lie in the ranges of their leaves.
+    // Grows a tree on the first `count` entries of shared.rows, or on all rows if `all`. Rows of leaves in the last layer may
+    // only have their label in leaf_of_row; those of other leaves are in the ranges of their leaves.
     void grow(bool all, std::size_t count, std::uint64_t key, InterruptCheck check);
-    // How a split divides the rows of a node: of one worker, or of all.
+    // Result of a split: rows and sample weight that go left, and rows with missing values; of one worker or of all.
     struct Division {
         std::int64_t left_count, missing_count, left_mass;
     };
-    // What growing has left: every node, in any order.
+    // A node of the tree; nodes() has all, in any order.
     struct WorkNode : TreeNode {
-        Node node;  // its rows are shared.rows[begin, begin + rows.count), or all rows before the first split
+        Node node;  // its rows are shared.rows[begin ... begin + rows.count - 1]; of the root maybe all rows
         std::size_t begin = 0;
-        std::unique_ptr<NodeHistograms> histograms;  // of the rows of all workers
-        std::unique_ptr<NodeHistograms> own;         // several workers: of this one's rows
-        std::optional<Division> division;            // by all workers' rows, where the search for the split has computed it
+        std::unique_ptr<NodeHistograms> histograms;  // over the rows of all workers; null if not in use
+        std::unique_ptr<NodeHistograms> own;         // several workers: over the rows of this one
+        std::optional<Division> division;            // over all workers' rows, if the search for the split has computed it
 
         std::size_t n_rows() const { return node.rows.count; }  // of this worker
     };
@@ -60,25 +58,25 @@ public:
 
 private:
     using Frontier = std::vector<std::size_t>;  // indices in nodes_
-    // Numbers that the workers add up at a time.
+    // Maximum number of int64 in one all-reduce.
     static constexpr std::size_t kMostNumbers = std::size_t{1} << 24;
-    // A division that the workers have yet to add up.
+    // A division that is not yet summed over the workers.
     struct OwnDivision {
         std::size_t parent, left_child;  // indices in nodes_
         Division own;                    // of this worker's rows
     };
-    // A child whose histograms the workers add up; its sibling's are what is left of the parent's.
+    // A child whose histograms are summed over the workers; its sibling's are the parent's minus these.
     struct SentChild {
         std::size_t parent, child, sibling;  // indices in nodes_
     };
-    // One column of one node, and where its table begins.
+    // A column of a node that is to be searched.
     struct AskedColumn {
-        std::size_t node, column;  // index in nodes_
-        std::size_t offset = 0;
-        std::size_t first_code = 0;  // where its codes are kept
+        std::size_t node, column;    // index in nodes_, and the column
+        std::size_t offset = 0;      // of its numbers in the array that is summed over the workers
+        std::size_t first_code = 0;  // offset of its codes in codes_
         DrawnCut cut{};
     };
-    // The best splits of some nodes so far, and how they divide all workers' rows.
+    // The best split of a node so far, and how it divides the rows of all workers.
     struct Choice {
         BestSplit best;
         std::optional<Division> division;
@@ -91,7 +89,7 @@ private:
     void split_pair();
 
     SplitSearch search_of(const WorkNode& node) const;
-    // The columns that a node may ask about: how many, all of them, and some that are drawn.
+    // The columns on which a node may split (interaction constraints): their number, all of them, and a random subset.
     std::size_t n_columns(const TreeNode& node) const { return node.scope ? node.scope->allowed.size() : data_.n_columns; }
     ColumnSet all_columns(const TreeNode& node) const {
         return {node.scope ? node.scope->allowed.data() : nullptr, n_columns(node)};
@@ -100,8 +98,7 @@ private:
         return node.scope ? draws_.draw(node.scope->allowed, key, first, last) : draws_.draw(key, first, last);
     }
     void search(WorkNode& node);
-    // Runs body(k, n_threads) for k = 0 .. n - 1: nodes side by side where they are many, otherwise one after the other with
-    // all threads for each.
+    // Runs body(k, n_threads) for k = 0 ... n - 1: many nodes with one thread each, few nodes in sequence with all threads.
     template <class Body>
     void for_each_node(std::size_t n, Body&& body) const {
         if (n_threads_ > 1 && n >= 2 * static_cast<std::size_t>(n_threads_))
@@ -126,7 +123,7 @@ private:
     void add_children(std::size_t index, const Division& division, bool last_layer, bool in_place);
     void count_children(std::size_t index, std::size_t left, const Division& division);
 
-    // Histograms pay when all columns and thresholds are wanted.
+    // True if all columns and thresholds are searched; only then histograms are faster than reading the rows.
     bool full_search() const {
         return options_.max_features == 0 && !options_.random_thresholds && options_.growth != Growth::stump_pair;
     }
@@ -136,7 +133,7 @@ private:
     void give_back(std::unique_ptr<NodeHistograms>& histograms);
     void give_back(WorkNode& node);
     void give_children_histograms(WorkNode& parent, WorkNode& left, WorkNode& right);
-    // With several workers.
+    // Only with several workers:
     std::size_t add_up_children(const Frontier& frontier, std::size_t begin, std::size_t first_child, bool last_layer);
     void choose_sent(std::size_t parent, std::size_t left);
     void build_own(const SentChild& sent, int n_threads);
@@ -157,17 +154,17 @@ private:
     SharedRows& shared_;
     const Collective& collective_;
     bool alone_;
-    bool share_histograms_;  // the nodes' histograms are summed over several workers
+    bool share_histograms_;  // nodes' histograms are summed over several workers
     int n_threads_;
     std::unique_ptr<NodeStatistics> statistics_;
-    PairStatistics* pairs_;  // the same, where stump pairs are grown; otherwise null
+    PairStatistics* pairs_;  // statistics_ if stump pairs are grown; otherwise null
     ColumnDraws draws_;
     std::vector<WorkNode> nodes_;
-    std::vector<std::unique_ptr<NodeHistograms>> spare_;  // histograms to use again
-    std::size_t n_lent_ = 0, most_lent_;
-    std::vector<std::unique_ptr<NodeGrower>> helpers_;  // one per thread for the subtrees
-    std::vector<std::int64_t> tables_;                  // of the columns that are measured together
-    // Of one step, kept for their memory: trees of small data are grown in microseconds.
+    std::vector<std::unique_ptr<NodeHistograms>> spare_;  // unused histograms, for reuse of their memory
+    std::size_t n_lent_ = 0, most_lent_;                // histograms in use, and their maximum
+    std::vector<std::unique_ptr<NodeGrower>> helpers_;  // growers of subtrees, one per thread
+    std::vector<std::int64_t> tables_;                  // ColumnTables that are summed over the workers
+    // Buffers of single steps, kept because small trees are grown in microseconds:
     Frontier frontier_, searched_;
     std::vector<Division> divisions_;
     std::vector<SentChild> sent_;
@@ -175,7 +172,7 @@ private:
     std::vector<double> presence_;
     LargeArray<std::uint8_t> codes_;
     std::vector<std::int64_t> numbers_;
-    std::size_t n_words_ = 0;  // of a node's histograms
+    std::size_t n_words_ = 0;  // words of a node's histograms, see histogram_words.hpp
 };
 
 }  // namespace radboost

@@ -1,4 +1,4 @@
-// How NodeGrower finds splits: a node at a time where this process has all rows, otherwise many nodes together.
+// Part of NodeGrower: search for splits, node by node with one worker, otherwise for many nodes together.
 #include <algorithm>
 #include <utility>
 
@@ -11,21 +11,19 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 16384;
 constexpr std::size_t kManySlots = 40000;
-// Codes that are kept from finding their range to summing what lies left of the cut; more are gathered twice.
+// Maximum number of codes that are kept from computing ranges to summing left of cuts; beyond it they are gathered twice.
 constexpr std::size_t kMostCodes = std::size_t{1} << 26;
 
 }  // namespace
 
 SplitSearch NodeGrower::search_of(const WorkNode& node) const {
-    // Threads scan the slots of histograms only where there are many of them, or many rows: otherwise the threads, idle
-    // since the node's rows were summed, would take longer to wake up.
+    // Histograms are scanned by several threads only if large or if the node is (otherwise waking threads takes longer).
     const bool share = node.n_rows() >= kRowsPerTask || data_.n_slots() >= kManySlots;
     return {masses_.minimum > 0 ? masses_.of_row.data() : nullptr, masses_.minimum, options_.random_thresholds, node.key,
             share || !node.histograms ? n_threads_ : 1};
 }
 
-// From the node's histograms where it has them, otherwise from its rows. With a few drawn columns, twice as many are drawn as
-// long as the node's rows are alike in all of them.
+// Sets the node's split, by histograms if it has them. While it is constant in all drawn columns, twice as many are drawn.
 void NodeGrower::search(WorkNode& node) {
     const SplitSearch search = search_of(node);
     if (node.histograms) {
@@ -44,7 +42,7 @@ void NodeGrower::search(WorkNode& node) {
     }
 }
 
-// Several workers: from the histograms of all of them, or otherwise together.
+// Several workers: searches the nodes by their histograms, and those without together.
 void NodeGrower::search_layer(const Frontier& frontier) {
     Frontier ready, others;
     for (const std::size_t index : frontier) (nodes_[index].histograms ? ready : others).push_back(index);
@@ -52,7 +50,7 @@ void NodeGrower::search_layer(const Frontier& frontier) {
     if (!others.empty()) search_together(others);
 }
 
-// Finds the splits of a frontier's nodes from tables of their columns, or from what lies left of the cuts that are drawn.
+// Several workers: sets the splits of these nodes, by sums over the workers of ColumnTables or (random cuts) DrawnSums.
 void NodeGrower::search_together(const Frontier& frontier) {
     std::vector<Node*> nodes;
     for (const std::size_t index : frontier) nodes.push_back(&nodes_[index].node);
@@ -96,9 +94,10 @@ void NodeGrower::choose_from_tables(std::vector<AskedColumn>& asked, const std::
     });
 }
 
-// From the table of the split's column, unless this leaves out the sample weights, or the search some categories.
+// Division of the rows of all workers, from the table of the split's column; nullopt if the table has no sample weights but
+// they are needed, or if the column is categorical (some categories may not be assigned yet).
 std::optional<NodeGrower::Division> NodeGrower::division_of(const Split& split, const ColumnTable& table) const {
-    const bool weighted = target_.row_weights().given();  // known to a worker without rows, too
+    const bool weighted = target_.row_weights().given();  // equal on all workers
     if (data_.is_categorical[split.column] || (table.masses == nullptr && weighted)) return std::nullopt;
     const SideTable sides = sides_of(data_, split);
     Division division{0, data_.has_missing[split.column] ? table.counts[table.n_entries - 1] : 0, 0};
@@ -109,7 +108,7 @@ std::optional<NodeGrower::Division> NodeGrower::division_of(const Split& split, 
     return division;
 }
 
-// Where the codes of the rows of all workers begin and end says which cuts are drawn; these are then measured.
+// Random cuts: a first all-reduce gives the ranges of codes, from which cuts are drawn; a second one sums their left sides.
 void NodeGrower::choose_from_draws(std::vector<AskedColumn>& asked, const std::vector<std::size_t>& place_of_node,
                                    std::vector<Choice>& choices) {
     std::size_t size = 0, n_codes = 0;
@@ -165,7 +164,7 @@ void NodeGrower::choose_from_draws(std::vector<AskedColumn>& asked, const std::v
     }
 }
 
-// The question asked at both leaves of a stump, which are nodes_[1] and nodes_[2].
+// Best split shared by the leaves of a stump, which are nodes_[1] and nodes_[2].
 Split NodeGrower::search_pair_together(ColumnSet columns, std::size_t excluded, const SplitSearch& search) {
     Node &first = nodes_[1].node, &second = nodes_[2].node;
     Node* const both[] = {&first, &second};
@@ -183,8 +182,7 @@ Split NodeGrower::search_pair_together(ColumnSet columns, std::size_t excluded, 
     return pairs_->finish_shared(first, second, best);
 }
 
-// Measures the columns on this worker's rows, adds up what all workers have, and hands the tables to `choose`, in the order
-// of the list: those of `together` columns at a time.
+// Computes ColumnTables, sums them over the workers, and calls choose(column, tables) for each group of `together` columns.
 template <class Choose>
 void NodeGrower::measure_columns(std::vector<AskedColumn>& asked, std::size_t together, Choose&& choose) {
     const bool with_masses = masses_.minimum > 0;

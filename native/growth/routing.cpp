@@ -5,10 +5,10 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kBlockRows = 256;  // rows whose sets of leaves are held at once
-constexpr std::size_t kMostLeaves = 64;  // that fit a word
+constexpr std::size_t kBlockRows = 256;  // rows routed together
+constexpr std::size_t kMostLeaves = 64;  // leaves of the top, one bit each
 
-// Rows for which the split is false lose the leaves to the left.
+// Applies one test to n rows: rows that go right lose the leaves to the left.
 template <class Leaves>
 RADBOOST_INLINE void narrow(const std::uint8_t* codes, std::size_t n, std::uint8_t low, std::uint8_t width,
                             Leaves elsewhere, Leaves* leaves) {
@@ -31,7 +31,7 @@ RADBOOST_CLONES void narrow_rows(const std::uint8_t* codes, std::size_t n, std::
     narrow(codes, n, low, width, elsewhere, leaves);
 }
 
-// The first leaf that is still possible is the row's.
+// +1 if the lowest remaining leaf of a row is in `positive`, otherwise -1.
 template <class Leaves>
 RADBOOST_INLINE void first_leaf_signs(const Leaves* leaves, std::size_t n, Leaves positive, std::int8_t* out) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -75,12 +75,12 @@ CodeTree::CodeTree(const std::vector<GrownNode>& nodes, const std::vector<Catego
     list_leaves(0);
 }
 
-// The first 2 n + 1 nodes are the tree after n splits.
+// True if the node is a leaf of the top, which has the first 2 * kMostLeaves - 1 nodes.
 bool CodeTree::ends_top(std::size_t node) const {
     return left_[node] < 0 || static_cast<std::size_t>(left_[node]) >= 2 * kMostLeaves - 1;
 }
 
-// Numbers the leaves of the top below a node from left to right, lists its steps, and returns the leaves' bits.
+// Appends the leaves of the top below a node, from left to right, and its steps; returns the mask of these leaves.
 std::uint64_t CodeTree::list_leaves(std::size_t node) {
     if (ends_top(node)) {
         top_leaves_.push_back(static_cast<std::int32_t>(node));
@@ -137,7 +137,7 @@ void CodeTree::signs_by_bits(const BinnedData& data, std::size_t begin, std::siz
     }
 }
 
-// Column by column: the codes of neighboring rows share cache lines.
+// Follows the path of one row from node `from` to a leaf.
 std::int32_t CodeTree::walk(const BinnedData& data, std::size_t row, std::int32_t from) const {
     auto at = static_cast<std::size_t>(from);
     while (left_[at] >= 0) {

@@ -1,4 +1,4 @@
-// A grown tree that sends rows of binned codes to its leaves.
+// Routing of binned rows through a grown tree (CodeTree), and classification trees that predict binned rows (AnsweringTree).
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,25 @@
 
 namespace radboost {
 
+// A tree compiled for routing. Keeps no reference to `data`; rows may be of any data with the same bins.
 class CodeTree {
 public:
     CodeTree(const std::vector<GrownNode>& nodes, const std::vector<CategorySet>& category_sets, const BinnedData& data);
 
-    // The node, a leaf, that each of the rows [begin, begin + count) of the data reaches.
+    // out[i] = number of the leaf (a node) that row begin + i reaches, i < count.
     void leaves(const BinnedData& data, std::size_t begin, std::size_t count, std::int32_t* out) const;
-    // +1 for the rows whose leaf is marked, by node, and -1 for the others.
+    // out[i] = +1 if marked[leaf of row begin + i], otherwise -1; marked: shape (n_nodes,).
     void signs(const BinnedData& data, std::size_t begin, std::size_t count, const std::vector<std::uint8_t>& marked,
                std::int8_t* out) const;
 
 private:
-    // A code goes left where code - low, modulo 256, is at most `width`. Missing values have the largest code of their
-    // column: where they go left the interval begins with them and runs on through 0.
+    // Test of an inner node. A code goes left if (code - low) mod 256 <= width. Missing values have the largest code of their
+    // column: if they go left the interval starts with them and wraps around to 0.
     struct Step {
         std::uint32_t column;
         std::uint8_t low, width;
-        std::int32_t set;                // of the categories that go left, else -1
-        std::uint64_t leaves_elsewhere;  // a bit for each leaf but those to the left: what stays possible for going right
+        std::int32_t set;                // index of the set of categories that go left; -1: not by categories
+        std::uint64_t leaves_elsewhere;  // mask of all leaves of the top but those below the left child
     };
     bool ends_top(std::size_t node) const;
     std::uint64_t list_leaves(std::size_t node);
@@ -41,20 +42,21 @@ private:
                        std::int8_t* out) const;
     std::int32_t walk(const BinnedData& data, std::size_t row, std::int32_t from) const;
 
-    std::vector<std::int32_t> left_;        // by node: its left child, the right one's follows; -1: a leaf
-    std::vector<CategorySet> left_codes_;   // with the code of missing values where these go left
-    std::vector<Step> steps_;               // of the inner nodes, in the order of the nodes; see step_of_node_
-    std::vector<std::int32_t> step_of_node_;
-    // The top of the tree, after as many of its splits as give no more leaves than a word has bits: its steps, and its leaves
-    // from left to right. Rows find their leaf of the top by bits, and walk on from there in larger trees.
+    std::vector<std::int32_t> left_;        // by node: left child, the right one is the next node; -1: a leaf
+    std::vector<CategorySet> left_codes_;   // sets of codes that go left, maybe with the code of missing values
+    std::vector<Step> steps_;               // of the inner nodes, in the order of the nodes
+    std::vector<std::int32_t> step_of_node_;  // index in steps_; -1: a leaf
+    // The top of the tree: its first splits, up to 64 leaves, one bit each, from left to right. A row starts with all bits
+    // set; each test that sends it right clears the leaves to the left; the lowest remaining bit is its leaf. Rows of larger
+    // trees continue node by node from there (QuickScorer: Lucchese et al., 2015).
     std::vector<Step> top_;
     std::vector<std::int32_t> top_leaves_;
 };
 
-// A classification tree that predicts rows of binned codes.
+// A classification tree that predicts binned rows; "answers" are predicted classes.
 class AnsweringTree {
 public:
-    // `mass_scale` is what covers are divided by, `gain_unit` what gains are multiplied with.
+    // mass_scale: divisor of covers; gain_unit: factor of gains.
     AnsweringTree(const GrownTree& grown, const BinnedData& data, std::size_t n_classes, double mass_scale,
                   double gain_unit);
 
@@ -64,10 +66,10 @@ public:
     std::size_t n_classes() const { return n_classes_; }
     std::size_t n_splits() const { return nodes_.size() / 2; }
     double mass_scale() const { return mass_scale_; }
-    // What the leaves gain together (see AnswerWeighting): with two classes the weight it is right about less the rest.
+    // Gain of all leaves (see GivenWeighting): weight of the correct rows, with two classes minus that of the wrong ones.
     std::int64_t edge() const { return edge_; }
 
-    // The class of each of the rows [begin, begin + count) of the data.
+    // out[i] = predicted class of row begin + i, i < count.
     void answers(const BinnedData& data, std::size_t begin, std::size_t count, std::uint16_t* out) const;
     // The same for two classes as -1 and +1.
     void signs(const BinnedData& data, std::size_t begin, std::size_t count, std::int8_t* out) const;
@@ -77,7 +79,7 @@ private:
     std::vector<CategorySet> category_sets_;
     CodeTree routes_;
     std::vector<std::int32_t> node_answers_;
-    std::vector<std::uint8_t> answers_second_;  // by node: whether it answers with the second of two classes
+    std::vector<std::uint8_t> answers_second_;  // by node: 1 if it predicts class 1
     std::size_t n_classes_;
     double mass_scale_;
     std::int64_t edge_ = 0;

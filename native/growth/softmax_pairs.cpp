@@ -14,7 +14,7 @@ namespace {
 // Uniform in [0, 1) from a hashed word.
 double uniform(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
-// Lists of 64-bit words from all workers.
+// All-gather of lists of 64-bit words, by worker.
 std::vector<std::vector<std::uint64_t>> gather_words(const Collective& collective, const std::vector<std::uint64_t>& own) {
     const auto bytes = collective.gather(reinterpret_cast<const std::uint8_t*>(own.data()), own.size() * sizeof(own[0]));
     std::vector<std::vector<std::uint64_t>> words(bytes.size());
@@ -25,7 +25,7 @@ std::vector<std::vector<std::uint64_t>> gather_words(const Collective& collectiv
     return words;
 }
 
-// What a row's label z weighs in a draw: its probability, or that times how much its cost differs from what the rule pays.
+// Sampling weight of label z in a row: g(z | x), or g(z | x) |Delta c(z)|; `paid` is the expected cost of the row.
 double share_of(Pairs pairs, float rule, float cost, float paid) {
     return static_cast<double>(pairs == Pairs::by_rule ? rule : rule * std::fabs(cost - paid));
 }
@@ -55,7 +55,7 @@ void SoftmaxPairs::order_rows(const BinnedData& data, int n_threads) {
             hashes[i] = mix(hashes[i], bits);
         }
     }
-    // Rows that begin at other scores (offsets) are other rows.
+    // Initial scores (offsets) are part of the row's content.
     for (std::size_t i = 0; i < n; ++i) {
         const std::int32_t* start = scores_.grid().row(i);
         const std::int32_t* end = start + scores_.n_classes();
@@ -90,8 +90,8 @@ void SoftmaxPairs::order_rows(const BinnedData& data, int n_threads) {
     }
 }
 
-// What the draws of a round are proportional to, summed up along the canonical order: the sample weights, or these times
-// the size of the row's gradient. Integers, so that copies of a row take as much room as a row of their weight.
+// Fills cumulative_ with the rows' sampling weights, in canonical order: sample weights, or these times the norm of the row's
+// gradient. They are integers, so that k copies of a row equal a row of weight k.
 void SoftmaxPairs::lay_out(Pairs pairs) {
     const RowWeights& weights = scores_.row_weights();
     if (pairs == Pairs::by_rule && (!weights.given() || !cumulative_.empty())) return;
@@ -118,6 +118,7 @@ void SoftmaxPairs::lay_out(Pairs pairs) {
         cumulative_[k] = sum += lists[worker_of_[k]][next[worker_of_[k]]++];
 }
 
+// The row at a position in [0, sum of the sampling weights).
 std::uint32_t SoftmaxPairs::row_at(std::uint64_t place) const {
     if (cumulative_.empty()) return canonical_[static_cast<std::size_t>(place)];
     const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), place);
@@ -144,7 +145,7 @@ void SoftmaxPairs::draw(Pairs pairs, std::size_t n_samples, std::uint64_t round,
         for (std::size_t j = range_begin(n_samples, n_parts, part); j < range_begin(n_samples, n_parts, part + 1); ++j) {
             const std::uint64_t word = mix(key, j);
             std::uint64_t place = high_product(word, total);
-            if (pairs == Pairs::by_gradient)  // one draw in each of M equal parts of the whole
+            if (pairs == Pairs::by_gradient)  // stratified: one sample in each of n_samples equal parts
                 place = static_cast<std::uint64_t>((static_cast<int128>(j) * static_cast<int128>(total) + place) /
                                                    static_cast<int128>(n_samples));
             const std::uint32_t row = row_at(std::min(place, total - 1));
@@ -159,7 +160,7 @@ void SoftmaxPairs::draw(Pairs pairs, std::size_t n_samples, std::uint64_t round,
             std::size_t label = 0;
             for (std::size_t z = 0; z < n_classes; ++z) {
                 const double share = share_of(pairs, rule[z], costs[z], paid);
-                if (share > 0) label = z;  // rounding can leave the last one short
+                if (share > 0) label = z;  // the last one, if rounding keeps `below` from exceeding `wanted`
                 below += share;
                 if (below > wanted) break;
             }
@@ -189,7 +190,7 @@ double SoftmaxPairs::grow(WeightedTrees& trees, Pairs pairs, std::size_t n_sampl
     const RowWeights& weights = scores_.row_weights();
     if (weights.collective().alone())
         parallel_for(n_threads, n_classes, grow_one);
-    else  // the workers meet while a tree grows, so they must do so in one order
+    else  // growing a tree is a collective operation, so all workers must use the same order
         for (std::size_t z = 0; z < n_classes; ++z) grow_one(z);
     const double sum = std::accumulate(edges.begin(), edges.end(), 0.0);
     if (pairs == Pairs::all) return sum / weights.total();
@@ -198,7 +199,7 @@ double SoftmaxPairs::grow(WeightedTrees& trees, Pairs pairs, std::size_t n_sampl
     return mean * static_cast<double>(cumulative_.back()) * mass_unit_ / weights.total();
 }
 
-// The weighted binary problem of one label: is its cost above or below what the rule pays? Equation (8) and section 5.1.
+// Grows the tree of label z (is its cost above the expected cost?) and returns its edge: Geist (2015), (8) and section 5.1.
 double SoftmaxPairs::grow_label(WeightedTrees& trees, std::size_t z, Pairs pairs, std::uint64_t round,
                                 InterruptCheck check) {
     grown_[z] = nullptr;
@@ -211,7 +212,7 @@ double SoftmaxPairs::grow_label(WeightedTrees& trees, std::size_t z, Pairs pairs
     for (std::size_t k = 0; k < size; ++k) {
         const std::size_t i = all ? k : drawn_[z][k].row;
         rows[k] = static_cast<std::uint32_t>(i);
-        // Pairs that were drawn have their sample weight in how often they were.
+        // Sample weights of sampled pairs are in the frequency with which they are drawn.
         values[k] = all ? weights.unit(i, static_cast<double>(scores_.rule()[i * scores_.n_classes() + z]) *
                                               (static_cast<double>(scores_.costs_of(i)[z]) - scores_.row_costs()[i]))
                         : static_cast<double>(drawn_[z][k].weight);
@@ -221,7 +222,7 @@ double SoftmaxPairs::grow_label(WeightedTrees& trees, std::size_t z, Pairs pairs
     for (const double value : values) largest = std::max(largest, std::fabs(value));
     largest = collective.maximum(largest);
     if (largest < 0x1p-900) return 0.0;
-    // By one power of two, decided by an exact sum, to a total below 2^29.
+    // Converts weights to integers with a total below 2^29, by a power of two that follows from their exact sum.
     int exponent = 0;
     std::frexp(largest, &exponent);
     int128 total = 0;

@@ -1,4 +1,5 @@
-// The binary problems that a round of soft-max boosting is made of: pairs (row, label), drawn or all, and a tree for each label.
+// One round of soft-max boosting (Geist, 2015, Soft-max boosting): weighted binary problems on pairs (row, label), all or
+// sampled, and one tree per label. Delta c(z) is the cost of label z minus the expected cost of the rule g.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +14,14 @@
 
 namespace radboost {
 
-// Which of the pairs (row, label) a round learns from.
+// The pairs (row, label z) on which the trees of a round are grown.
 enum class Pairs {
-    all,      // every one, weighted by its part of the gradient (Proposition 2)
-    by_rule,  // drawn from rho(x) g(z | x), weighted by |Delta c| (Algorithm 2)
-    by_gradient  // drawn in proportion to their part of the gradient, all weighted alike
+    all,      // all pairs, weighted by their part of the gradient, g(z | x) |Delta c(z)| (Geist, 2015, Proposition 2)
+    by_rule,  // sampled in proportion to g(z | x), weighted by |Delta c(z)| (Geist, 2015, Algorithm 2)
+    by_gradient  // sampled in proportion to their part of the gradient, with equal weights
 };
 
+// The value with this name ("all", "by_rule", "by_gradient"); throws for another name.
 Pairs pairs_named(const std::string& name);
 
 class SoftmaxPairs {
@@ -29,15 +31,15 @@ public:
 
     struct Pair {
         std::uint32_t row;
-        float weight;  // with the sign of Delta c
+        float weight;  // its sign, that of Delta c(label), is the class in the binary problem
     };
 
-    // M pairs into the lists of their labels. Draw j is a function of (seed, round, j) and of the rows' content.
+    // Samples n_samples pairs. Sample j is a function of (seed, round, j) and of the rows' content, not of their order.
     void draw(Pairs pairs, std::size_t n_samples, std::uint64_t round, int n_threads);
-    const std::vector<std::vector<Pair>>& drawn() const { return drawn_; }  // by label; the pairs of this worker's rows
+    const std::vector<std::vector<Pair>>& drawn() const { return drawn_; }  // by label; only pairs of this worker's rows
 
-    // One tree for each label that has a pair with weight, and the directions of the scores along them; the other labels keep
-    // their scores. Returns the edge R_M(h) of equation (8), of all labels together.
+    // Grows one tree per label that has a pair with nonzero weight, and sets the scores' directions() to their predictions (0
+    // for the other labels). Returns the edge R_M(h) of Geist (2015), equation (8), over all labels.
     double grow(WeightedTrees& trees, Pairs pairs, std::size_t n_samples, std::uint64_t round, int n_threads,
                 InterruptCheck check);
     const std::vector<std::shared_ptr<AnsweringTree>>& trees() const { return grown_; }  // null: no tree for the label
@@ -52,12 +54,11 @@ private:
 
     SoftmaxScores& scores_;
     std::uint64_t seed_;
-    // The rows of all workers in the order of their hashes, which depends on their content alone: copies of a row stand
-    // together, and where a row stood in the data does not matter.
-    std::vector<std::uint32_t> canonical_;     // a row of this worker, or kElsewhere
-    std::vector<std::uint32_t> worker_of_;     // who has it; empty with one worker
-    std::vector<std::uint64_t> cumulative_;    // of what the draws of a round are proportional to, in that order
-    double mass_unit_ = 1;                     // what a mass of 1 stands for
+    // All rows of all workers, sorted by hash: an order by content, with copies of a row together.
+    std::vector<std::uint32_t> canonical_;     // index of the row on this worker, or kElsewhere
+    std::vector<std::uint32_t> worker_of_;     // rank of the worker that has it; empty with one worker
+    std::vector<std::uint64_t> cumulative_;    // cumulative masses (sampling weights) in this order; empty: all are equal
+    double mass_unit_ = 1;                     // sampling weight of a mass of 1
     std::vector<std::vector<Pair>> drawn_;     // by label
     std::vector<std::shared_ptr<AnsweringTree>> grown_;
 };

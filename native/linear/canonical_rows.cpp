@@ -12,7 +12,7 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t kTile = 64;
-constexpr std::size_t kShares = 4;  // of the entries, in which compressed rows become columns
+constexpr std::size_t kShares = 4;  // tasks of compress_columns, each for about a fourth of the entries
 
 RADBOOST_INLINE std::uint64_t spread_bits(std::uint64_t bits) {
     bits ^= bits >> 32;
@@ -103,7 +103,7 @@ void gather_columns(MatrixView<T> X, const std::int64_t* rows, std::size_t n_row
         const std::size_t begin = tile * kTile, end = std::min(n_rows, begin + kTile);
         for (std::size_t left = 0; left < X.n_columns; left += kTile) {
             const std::size_t right = std::min(X.n_columns, left + kTile);
-            double block[kTile][kTile];  // through the first level of the cache: neither side is walked across
+            double block[kTile][kTile];  // transposed within the first-level cache
             for (std::size_t i = begin; i < end; ++i)
                 for (std::size_t j = left; j < right; ++j)
                     block[j - left][i - begin] = static_cast<double>(X.at(static_cast<std::size_t>(rows[i]), j));
@@ -122,7 +122,7 @@ void compress_columns(const std::int64_t* starts, const std::int32_t* places, co
         for (std::int64_t at = starts[rows[i]]; at < starts[rows[i] + 1]; ++at) ++column_starts[places[at] + 1];
     for (std::size_t j = 0; j < n_columns; ++j) column_starts[j + 1] += column_starts[j];
     std::vector<std::int64_t> next(column_starts, column_starts + n_columns);
-    // Each task reads everything and writes the columns of its own share of the entries, which stay in the cache.
+    // Each task reads all entries and writes those of its own range of columns, which stay in the cache.
     const std::int64_t n_entries = column_starts[n_columns];
     parallel_for(n_threads, kShares, [&](std::size_t share) {
         const auto bound = [&](std::size_t part) {

@@ -1,4 +1,4 @@
-// The columns of a design matrix, dense or compressed, that belong to somebody else.
+// Views of a design matrix owned elsewhere, dense or compressed (CSC), with equal methods: the template parameter "Store".
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace radboost {
 
-// Sums that run side by side: the same order of additions on every instruction set.
+// Number of partial sums of a dot product: the order of additions is then the same on every instruction set.
 constexpr std::size_t kLanes = 16;
 
-// Contiguous columns, one after the other.
 struct DenseColumns {
-    const double* data;
+    const double* data;  // shape (n_columns, n_rows), row-major
     std::size_t n_rows, n_columns;
 
+    // entries: stored entries of a column; dot: its product with a vector; each: calls function(row, value) for its entries.
     RADBOOST_INLINE std::size_t entries(std::size_t) const { return n_rows; }
     RADBOOST_INLINE double dot(std::size_t column, const double* with) const {
         const double* x = data + column * n_rows;
@@ -35,7 +35,7 @@ struct DenseColumns {
     }
 };
 
-// Compressed columns with ascending row numbers.
+// Compressed columns (CSC) with ascending row indices.
 template <class Value>
 struct CompressedColumns {
     const std::int64_t* starts;
@@ -67,7 +67,7 @@ struct CompressedColumns {
         for (std::size_t i = 0; i < n; ++i)
             function(static_cast<std::size_t>(row[i]), static_cast<double>(value[i]));
     }
-    // Throws unless every row number and start lies where it may.
+    // Throws unless starts and row indices are valid.
     void check() const {
         require(starts[0] == 0, "the first column must start at 0");
         for (std::size_t j = 0; j < n_columns; ++j) {

@@ -8,9 +8,9 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kTaskEntries = 1u << 16;  // entries that make a task worth its start
+constexpr std::size_t kTaskEntries = 1u << 16;  // minimum number of entries per task
 
-// How many columns a task takes; it does not depend on the number of threads.
+// Number of columns per task; independent of the number of threads.
 template <class Store>
 std::size_t columns_per_task(const Store& store, Selection selection, std::size_t n_lines) {
     std::size_t entries = 0;
@@ -48,7 +48,7 @@ void correlate_range(const CompressedColumns<Value>& store, const double* factor
     }
 }
 
-// Rows of the scores that one task adds to: columns are then read in pieces that stay in the cache.
+// Rows of the scores per task of add_columns, so that they stay in the cache.
 constexpr std::size_t kRowsPerTask = 4096;
 
 RADBOOST_CLONES void add_dense_rows(const DenseColumns& store, const double* factors, Selection selection,

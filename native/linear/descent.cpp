@@ -1,4 +1,4 @@
-// Descent along the columns of a quadratic model.
+// Implements `descend` (coordinate_descent.hpp): cyclic coordinate descent with an active set, on rows or Gram matrices.
 #include <algorithm>
 #include <cmath>
 
@@ -9,12 +9,12 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kCheckEntries = 1u << 24;    // entries between two looks for Ctrl-C
-constexpr std::size_t kLargestMatrix = 1u << 22;   // cells of the matrices X^T D X
-constexpr double kCellsPerEntry = 1.0;             // of a row's products with itself, in the time of an entry of a pass
-constexpr double kDenseCellsPerEntry = 3.0;        // the same where both columns are read in order
+constexpr std::size_t kCheckEntries = 1u << 24;    // entries between two checks for Ctrl-C
+constexpr std::size_t kLargestMatrix = 1u << 22;   // maximum number of cells of all matrices X^T D X
+constexpr double kCellsPerEntry = 1.0;             // products for X^T D X that take the time of an entry of a pass
+constexpr double kDenseCellsPerEntry = 3.0;        // the same for dense columns
 
-// One row of weights: the exact minimum of the model along its column. Returns the largest change of a slope.
+// Exact minimization by one row of weights, those of a column. Returns the largest change of a slope.
 class RowStep {
 public:
     RowStep(const RowPenalty& penalty, std::size_t k) : update_(penalty, k), slope_(k), moved_(k), difference_(k) {}
@@ -40,6 +40,7 @@ private:
     std::vector<double> slope_, moved_, difference_;
 };
 
+// The descent on either form of the model (descent_models.hpp). `run` returns true if converged, and counts the passes.
 struct Descent {
     const double *curvatures, *intercept_curvature, *prices;
     const DescentOptions& options;
@@ -77,7 +78,7 @@ struct Descent {
             ++passes;
             if (change <= options.tolerance) {
                 if (over_all) return true;
-                over_all = true;  // columns without a weight were left out: nothing is optimal before they are checked
+                over_all = true;  // columns with zero weight were left out and must be checked
                 continue;
             }
             if (over_all) {
@@ -93,7 +94,7 @@ struct Descent {
     }
 };
 
-// How many passes the matrices X^T D X cost, in passes over the rows; 0 if they are too large.
+// Cost of the matrices X^T D X, in passes over the rows.
 std::size_t passes_for_matrices(const DenseColumns&, Selection selection) {
     return 1 + static_cast<std::size_t>(static_cast<double>(selection.size) / (2.0 * kDenseCellsPerEntry));
 }
@@ -129,7 +130,7 @@ RADBOOST_CLONES void fill_matrix(const DenseColumns& store, const double* factor
     }
 }
 
-// Row by row: sparse rows meet few columns.
+// Sums outer products of the rows, because sparse rows have few entries.
 template <class Value>
 void fill_matrix(const CompressedColumns<Value>& store, const double* factors, Selection selection,
                  const double* curvature, double* matrix, std::size_t side) {
@@ -156,7 +157,7 @@ void fill_matrix(const CompressedColumns<Value>& store, const double* factors, S
         }
 }
 
-// The descent goes on in terms of X^T D X, and ends with the direction of its scores.
+// Continues the descent with Gram matrices X^T D X, then updates model.direction. Returns true if converged.
 template <class Store>
 bool go_on_with_matrices(const Store& store, const double* factors, Selection selection, const QuadraticModel& model,
                          Descent& descent, std::size_t& passes) {

@@ -1,5 +1,4 @@
-// Two forms of the quadratic model that descent works on. Both say what the slope along a column is, take a step along
-// it, and know their value; the first keeps a number for each row, the second one for each column.
+// Two forms of the quadratic model for `descend`, with equal methods: ScoreModel keeps gradients by row, GramModel by column.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace radboost {
 
-// residual = start + H direction, and a slope is a sum over the rows.
+// Keeps residual = start + H direction (H: Hessian by the scores); a slope is the dot product of column and residual.
 template <class Store>
 class ScoreModel {
 public:
@@ -61,7 +60,7 @@ public:
         }
     }
 
-    // What is affine in the unknowns, and what follows from it.
+    // State that is affine in the unknowns, for extrapolation; `refresh` recomputes the rest after a change of it.
     double* affine() { return model_.direction; }
     std::size_t n_affine() const { return model_.n_outputs * store_.n_rows; }
     void refresh() {
@@ -88,7 +87,7 @@ public:
 private:
     std::size_t column(std::size_t c) const { return static_cast<std::size_t>(selection_.columns[c]); }
 
-    // direction += x step and residual += H x step, output by output, for the entries that `each` goes through.
+    // For coupled outputs: direction += x step_ and residual += H x step_, for the entries (row, x) that `each` enumerates.
     template <class Each>
     RADBOOST_INLINE void move_coupled(Each&& each) {
         const std::size_t k = model_.n_outputs, m = store_.n_rows;
@@ -117,8 +116,8 @@ private:
     std::vector<double> step_, means_;
 };
 
-// slopes = start + Q (weights - start of the weights), one matrix Q = X^T D X per output, with a last line for the
-// intercept. A column whose weight does not move costs nothing, and one that moves costs no more than there are columns.
+// Keeps slopes = start + Q (weights - initial weights), with one Gram matrix Q = X^T D X per output, whose last row and
+// column are those of the intercept. A step along a column costs O(number of columns), reading a slope O(1).
 class GramModel {
 public:
     GramModel(std::size_t n_columns, std::size_t n_outputs)
@@ -126,7 +125,7 @@ public:
 
     double* matrix(std::size_t r) { return matrix_.data() + r * n_ * n_; }
     std::size_t side() const { return n_; }
-    // To be called once matrices are in place: where the descent stands.
+    // Sets the state from which descent continues; call it after the matrices are filled. slopes: shape (n_outputs, side()).
     void begin(const double* slopes, const double* weights, const double* intercept) {
         start_.assign(slopes, slopes + k_ * n_);
         slopes_ = start_;

@@ -1,4 +1,4 @@
-// Where a sequence of coordinate passes seems to lead (Anderson's extrapolation).
+// Anderson extrapolation of coordinate descent (Anderson, 1965; for coordinate descent Bertrand and Massias, 2021).
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,14 @@
 
 namespace radboost {
 
-// The unknowns of a descent.
+// The unknowns of a descent, which extrapolation reads and overwrites.
 struct Unknowns {
     double *weights, *intercept;
     std::size_t n_weights, n_intercepts;
 };
 
-// Remembers the unknowns after each pass, and what the model has that is affine in them. Once it has enough of them it
-// looks for the combination, with coefficients that sum to 1, in which the differences between passes cancel best. It is
-// kept if the model plus the penalty is lower there.
+// Stores the unknowns x_i after each pass, with the model's state that is affine in them. After 6 passes it computes the
+// combination sum_i c_i x_i, sum_i c_i = 1, that minimizes |sum_i c_i (x_i+1 - x_i)|, and keeps it if the objective is lower.
 template <class Model>
 class Extrapolation {
 public:
@@ -55,7 +54,7 @@ private:
         std::copy(point + unknowns_.n_weights, point + size(), unknowns_.intercept);
     }
 
-    // Shares c with sum 1 that minimize |sum of c_i (x_i+1 - x_i)|: the solution of U^T U c = 1, scaled.
+    // Computes the coefficients c: the solution of U^T U c = 1, U being the differences, scaled to sum 1. False if singular.
     bool combine(std::array<double, kPasses>& shares) const {
         double matrix[kPasses][kPasses + 1];
         double trace = 0.0;

@@ -6,7 +6,8 @@
 
 #include "core/exact_math.hpp"
 
-// To add a penalty: write its size and its update, and its row in kPenalties below.
+// To add a penalty, write its size and update, and add it to kPenalties below. Equations, lemmas and figures are those of
+// Duchi and Singer (2009), Boosting with Structural Sparsity.
 namespace radboost {
 namespace {
 
@@ -42,7 +43,7 @@ void update_squared_l2(const double* curvature, const double* slope, double pric
     for (std::size_t r = 0; r < k; ++r) weight[r] = quotient_or_zero(-slope[r], curvature[r] + price);
 }
 
-// Lemma 10 with a curvature for each output: Newton's method on the length, from below.
+// Lemma 10, with a curvature for each output: Newton's method on the length |w|, increasing to the root.
 void update_l1_l2(const double* curvature, const double* slope, double price, std::size_t k, std::size_t*,
                   double* weight) {
     double square = 0.0, steepest = 0.0;
@@ -71,7 +72,7 @@ void update_l1_l2(const double* curvature, const double* slope, double price, st
     for (std::size_t r = 0; r < k; ++r) weight[r] = quotient_or_zero(-slope[r] * t, curvature[r] * t + price);
 }
 
-// Figure 2 for the quadratic (26).
+// The algorithm of Figure 2, for the quadratic (26).
 void update_l1_linf(const double* curvature, const double* slope, double price, std::size_t k, std::size_t* order,
                     double* weight) {
     double pull = 0.0;
@@ -100,7 +101,7 @@ void update_l1_linf(const double* curvature, const double* slope, double price, 
     }
 }
 
-// tanh(w / 2) for w >= 0. The continued fraction of tanh has the last bit right up to w = 1.
+// tanh(w / 2) for w >= 0; up to w = 1 by a continued fraction, which is correct to the last bit.
 double tanh_of_half(double w) {
     if (w > 1.0) {
         const double e = exact_exp(-w);
@@ -112,7 +113,7 @@ double tanh_of_half(double w) {
     return x / fraction;
 }
 
-// 2 log cosh(w / 2), of every weight: log(1 + t^2 / (1 - t^2)) with t = tanh(w / 2), or |w| + 2 log(1 + e^-|w|) - 2 log 2.
+// Sum of 2 log cosh(w / 2) = log(1 + t^2 / (1 - t^2)), t = tanh(w / 2), or |w| + 2 log(1 + e^-|w|) - 2 log 2 for large |w|.
 double smooth_sizes(const double* weight, std::size_t k) {
     double sum = 0.0;
     for (std::size_t r = 0; r < k; ++r) {
@@ -123,7 +124,7 @@ double smooth_sizes(const double* weight, std::size_t k) {
     return sum;
 }
 
-// The root of curvature w + slope + price tanh(w / 2): Newton's method on |w|, from below, which never passes it.
+// Root of curvature w + slope + price tanh(w / 2): Newton's method on |w|, increasing to the root.
 void update_smooth_l1(const double* curvature, const double* slope, double price, std::size_t k, std::size_t*,
                       double* weight) {
     for (std::size_t r = 0; r < k; ++r) {

@@ -1,5 +1,5 @@
-// Penalties on rows of weights, of boosting with structural sparsity: the size that is paid for, and the exact update of
-// one row. The NumPy versions in radboost.penalties are their oracles.
+// Penalties on rows of weights (those of one column for all outputs): value, and exact update of a row. NumPy versions for
+// tests are in radboost.penalties.
 #pragma once
 
 #include <cmath>
@@ -9,31 +9,31 @@
 
 namespace radboost {
 
-// A row of the table of penalties, which stands with the kernels in row_penalty.cpp.
+// Entry of the table of penalties in row_penalty.cpp.
 struct RowPenalty {
     const char* name;
-    // Whether the update of a row of one weight, or of several, is `soft_threshold` of each.
+    // True if the update is `soft_threshold` of each weight, for rows of one weight and of several weights.
     bool one_by_threshold, several_by_threshold;
-    // What the price of a row of n_outputs weights is multiplied by.
+    // Value of the penalty for a row of n_outputs weights, such as a norm; the price multiplies it.
     double (*size)(const double* weight, std::size_t n_outputs);
-    // Minimizes sum over r of curvature_r w_r^2 / 2 + slope_r w_r, plus price * size(w). A weight without curvature is
-    // zero. `order` has room for n_outputs places.
+    // weight = argmin over w of sum_r (curvature_r w_r^2 / 2 + slope_r w_r) + price * size(w); 0 where curvature_r is 0. All
+    // arrays have shape (n_outputs,); `order` is scratch.
     void (*update)(const double* curvature, const double* slope, double price, std::size_t n_outputs, std::size_t* order,
                    double* weight);
 };
 
-// The row of the table with that name; throws where there is none.
+// The entry of the table with this name; throws if there is none.
 const RowPenalty& row_penalty_named(const std::string& name);
 
 inline double quotient_or_zero(double above, double below) { return below > 0.0 ? above / below : 0.0; }
 
-// The minimum over w of curvature w^2 / 2 + slope w + price |w|.
+// argmin over w of curvature w^2 / 2 + slope w + price |w|.
 inline double soft_threshold(double curvature, double slope, double price) {
     const double excess = std::abs(slope) - price;
     return excess > 0.0 ? quotient_or_zero(slope > 0.0 ? -excess : excess, curvature) : 0.0;
 }
 
-// The update of a penalty, with the memory that it needs.
+// The update of a penalty with its scratch memory.
 class RowUpdate {
 public:
     RowUpdate(const RowPenalty& penalty, std::size_t n_outputs)

@@ -6,7 +6,7 @@
 namespace radboost {
 namespace {
 
-// A sum in a fixed order that fills a vector unit.
+// Sum in a fixed order, by four partial sums that fill a vector unit.
 RADBOOST_INLINE double row_sum(const double* x, std::size_t n) {
     double a = 0, b = 0, c = 0, d = 0;
     std::size_t i = 0;
@@ -20,7 +20,7 @@ RADBOOST_INLINE double row_sum(const double* x, std::size_t n) {
     return (a + b) + (c + d);
 }
 
-// Nearest integer of |x| < 2^31, ties to even, in a form that every vector unit has.
+// Nearest integer of x for |x| < 2^31, ties to even, by an addition, which every vector unit has.
 RADBOOST_INLINE std::int32_t nearest(double x) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(detail::bits_of(x + detail::kRoundToInteger)));
 }
@@ -61,7 +61,7 @@ RADBOOST_CLONES void sum_terms(const ClassBlock& block, const BlockTerms& out) {
 
 RADBOOST_CLONES void compsum_terms(const ClassBlock& block, const std::int32_t* largest, const BlockTerms& out) {
     const std::size_t classes = block.classes, rows = block.rows;
-    // All exponentials are taken relative to the row's largest score, so none overflows and not all of them vanish.
+    // Exponentials are relative to the row's largest score, so that none overflows and at least one is 1.
     for (std::size_t r = 0; r < rows; ++r) {
         const std::int32_t* row = block.scores + r * classes;
         const std::int32_t own = row[block.own], top = largest[r] > own ? largest[r] : own;
@@ -76,7 +76,7 @@ RADBOOST_CLONES void compsum_terms(const ClassBlock& block, const std::int32_t* 
         z[block.own] = 0.0;
         out.slope[r] = kEuler * row_sum(z, classes);
     }
-    // With a = exp(f(own)) and q = sum of exp(1 + f(c)): the loss is log2((a + q) / a), the slope q / (a + q) / ln 2.
+    // With a = exp(f(own)) and q = sum of exp(1 + f(c)) over wrong c: loss = log2((a + q) / a), slope = q / (a + q) / ln 2.
     for (std::size_t r = 0; r < rows; ++r) {
         const double a = out.scale[r], q = out.slope[r], log_a = out.loss[r], total = a + q;
         const bool wrong_side = q > a;

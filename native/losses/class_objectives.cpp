@@ -1,4 +1,5 @@
-// To add an objective: derive it from ClassObjective and enter it in the table at the end.
+// The four multi-class objectives. To add one, derive it from ClassObjective and add it to the table at the end. Equation
+// numbers are those of Kuznetsov, Mohri and Syed (2014), Multi-Class Deep Boosting.
 #include "losses/class_objectives.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-// work = part - eta rho.
+// work = part - eta rho: the arguments u at step eta, given those at 0.
 void arguments_along(const LineBlock& line, double eta) {
     for (std::size_t r = 0; r < line.rows.rows; ++r) line.work[r] = line.part[r] - eta * static_cast<double>(line.rho[r]);
 }
@@ -23,13 +24,14 @@ double cut(double u, MarginLoss loss) {
 
 bool is_wrong(const ClassBlock& rows, std::uint16_t answer) { return answer != rows.own && answer < rows.classes; }
 
-// u at the answer; of no meaning where the answer is right or missing.
+// u of the predicted class `answer` in row r; not meaningful if it is the own class or n_classes (abstention).
 double argument_at(const ClassBlock& rows, std::size_t r, std::uint16_t answer, MarginLoss loss) {
     const std::int32_t* scores = rows.scores + r * rows.classes;
     return class_argument(answer < rows.classes ? scores[answer] - scores[rows.own] : 0, loss);
 }
 
-// The part of exp-sums that moves along the line: from its logarithm to the number, at most `all`.
+// line.part = portion of sum_c exp(u(c)) that changes with eta, given its logarithm in line.part: all of the sum if h
+// predicts the own class, one term (at most the sum) if a wrong class, 0 if none. The sum of row r is all[r] * unit_of_all.
 void part_of_sums(const LineBlock& line, const std::uint16_t* answers, double unit_of_all, const double* all) {
     const ClassBlock& rows = line.rows;
     evaluate_loss(MarginLoss::exponential, line.part, rows.rows, line.part, line.slope);
@@ -39,7 +41,7 @@ void part_of_sums(const LineBlock& line, const std::uint16_t* answers, double un
     }
 }
 
-// The sum of Phi(u(y)) over the wrong classes y, equation (7).
+// "sum": the sum of Phi(u(y)) over the wrong classes y, equation (7).
 class Sum final : public ClassObjective {
 public:
     Sum() : ClassObjective("sum", WrongAnswers::each) {}
@@ -59,7 +61,7 @@ public:
             return;
         }
         evaluate_loss(loss, line.part, count, line.value, line.slope);
-        for (std::size_t r = 0; r < count; ++r)  // what the rest of the row costs
+        for (std::size_t r = 0; r < count; ++r)  // the loss that does not change with eta
             line.other[r] = line.rho[r] < 0 ? line.loss[r] - line.value[r] : line.loss[r];
     }
 
@@ -80,7 +82,7 @@ public:
     }
 
 private:
-    // Where the answer is right every class moves. These rows are brought together first.
+    // Rows in which h predicts the own class: all u(y) change with eta. Gathered into a block of their own.
     static void along_right_rows(const LineBlock& line, MarginLoss loss, double eta) {
         const std::size_t classes = line.rows.classes;
         std::vector<std::size_t> right;
@@ -106,7 +108,7 @@ private:
     }
 };
 
-// log2(1 + the sum of exp(u(y))), equation (9).
+// "compsum": log2(1 + sum of exp(u(y)) over the wrong classes y), equation (9).
 class CompSum final : public ClassObjective {
 public:
     CompSum() : ClassObjective("compsum", WrongAnswers::each) {}
@@ -134,7 +136,7 @@ public:
     }
 };
 
-// Phi(1 - s), s the weighted sum of the margins of the hypotheses, equation (8).
+// "maxsum": Phi(1 - s), where s is the weighted sum of the margins of the hypotheses, equation (8).
 class MaxSum final : public ClassObjective {
 public:
     MaxSum() : ClassObjective("maxsum", WrongAnswers::alike) {}
@@ -159,7 +161,7 @@ public:
     }
 };
 
-// The largest Phi(u(y)), equation (6).
+// "max": the largest Phi(u(y)) over the wrong classes y, equation (6).
 class Max final : public ClassObjective {
 public:
     Max() : ClassObjective("max", WrongAnswers::largest) {}
@@ -172,7 +174,7 @@ public:
         evaluate_loss(loss, u, rows.rows, out.loss, out.slope);
     }
 
-    // `part` moves with eta, `other` stays.
+    // `part`: largest u among the classes whose u changes with eta; `other`: largest u among the rest.
     void prepare_line(const LineBlock& line, const std::uint16_t* answers, MarginLoss loss) const override {
         const ClassBlock& rows = line.rows;
         for (std::size_t r = 0; r < rows.rows; ++r) {

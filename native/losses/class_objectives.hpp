@@ -1,4 +1,5 @@
-// What a row costs with several classes, by the scores of all classes: Multi-Class Deep Boosting, equations (6) to (9).
+// Multi-class objectives: the loss of a row as a function of its class scores. Kuznetsov, Mohri and Syed (2014), Multi-Class
+// Deep Boosting, equations (6) to (9). Notation as in class_kernels.hpp; ClassScores (rows/) evaluates them.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +13,23 @@
 
 namespace radboost {
 
-// Which answers raise the cost of a row, and at what rate.
+// How the loss of a row depends on its wrong classes, that is, which partial derivatives by their scores differ.
 enum class WrongAnswers {
-    each,    // every wrong class at a rate of its own
-    alike,   // every wrong class at the one rate of the row, which its margin alone determines
-    largest  // the wrong classes with the largest score, at the rate of the row
+    each,    // a derivative for every wrong class
+    alike,   // one derivative per row, for all wrong classes; a function of the row's margin
+    largest  // one derivative per row, for the wrong classes with the largest score; 0 for the others
 };
 
-// Rows of one class on the line scores + eta h, where h gives one class of each row something, or none.
+// A block of rows of one class in a line search, scores + eta h; h predicts at most one class per row. Arrays are by row.
 struct LineBlock {
     ClassBlock rows;
-    const std::int32_t* margins;  // where the answers count alike; null elsewhere
-    const double *loss, *pull;    // of each row at eta = 0: its cost, and the sum of its rates
-    const float* rho;             // h(own class) - h(answer)
+    const std::int32_t* margins;  // weighted sums of margins, for WrongAnswers::alike; otherwise null
+    const double *loss, *pull;    // at eta = 0: loss, and sum of the derivatives by wrong classes (BlockTerms::slope)
+    const float* rho;             // margin of h: h if it predicts the own class, -h if a wrong one, 0 if none
     bool vertices;                // all rho are -1, 0 or 1
-    double *part, *other;         // what `prepare_line` leaves for `along`, one number for each row
-    double* work;                 // of `along`, room for one number for each row
-    double *value, *slope;        // what `along` finds: the cost of each row and its derivative in eta
+    double *part, *other;         // written by `prepare_line` for `along`; their meaning depends on the objective
+    double* work;                 // scratch of `along`
+    double *value, *slope;        // output of `along`: loss and its derivative by eta
 };
 
 class ClassObjective {
@@ -39,20 +40,18 @@ public:
     const std::string name;
     const WrongAnswers wrong_answers;
 
-    // Without a loss, Phi and Phi' are evaluated elsewhere: at u(y) of each class, or at the one argument of each row.
-    // Throws where it does not go with the loss.
+    // Throws if the objective is not defined with this loss. No loss: a user's own Phi, which Python evaluates.
     virtual void require_fits(std::optional<MarginLoss>) const {}
-    // Where each wrong answer has its rate: terms, scale, slope and loss of `out`. Elsewhere slope and loss; `largest` are
-    // the scores of `largest_wrong`.
+    // Fills out.slope and out.loss and, for WrongAnswers::each, out.terms and out.scale. `largest`: from `largest_wrong`.
     virtual void evaluate(const ClassBlock& rows, const std::int32_t* largest, const std::int32_t* margins, MarginLoss loss,
                           const BlockTerms& out) const = 0;
-    // `answers`: the class that h gives something in each row, `classes` where there is none.
+    // Fills part and other of `line`. answers[r]: the class that h predicts in row r, or n_classes if it abstains.
     virtual void prepare_line(const LineBlock& line, const std::uint16_t* answers, MarginLoss loss) const = 0;
-    // Without `want_loss` the values may be left as they are.
+    // Fills slope and, if want_loss, value of `line` at step eta.
     virtual void along(const LineBlock& line, MarginLoss loss, double eta, bool want_loss) const = 0;
 };
 
-// Throws for a name that is not in the table of the objectives.
+// The objective "sum", "compsum", "maxsum" or "max"; throws for another name.
 const ClassObjective& class_objective_named(const std::string& name);
 
 }  // namespace radboost

@@ -23,7 +23,7 @@ RADBOOST_CLONES void logistic(const double* u, std::size_t n, double* value, dou
     }
 }
 
-// A loss joins by its row here and its name in MarginLoss, whose order this is.
+// The table of losses, in the order of MarginLoss. To add a loss, add it to both.
 struct Row {
     const char* name;
     void (*evaluate)(const double*, std::size_t, double*, double*);

@@ -18,8 +18,7 @@ double sum_of_squares(const double* values, std::size_t size) {
     return sum;
 }
 
-// w_l = m_l v_l / (m_l + t) with the t > 0 that gives w the norm 1. Newton's method on 1 / norm - 1, which is concave in t and
-// negative at 0, climbs to its root without ever passing it.
+// w_l = m_l v_l / (m_l + t) with |w| = 1: Newton's method on 1 / |w(t)| - 1, which is concave, increases to the root t > 0.
 void project_to_two(double* values, const double* masses, std::size_t size) {
     if (sum_of_squares(values, size) <= 1.0) return;
     double t = 0;
@@ -39,7 +38,7 @@ void project_to_two(double* values, const double* masses, std::size_t size) {
     for (std::size_t i = 0; norm > 1.0 && i < size; ++i) values[i] /= norm;
 }
 
-// w_l = sign(v_l) max(|v_l| - t / m_l, 0). With the leaves that stay, ordered by m_l |v_l|, t is a quotient of two sums.
+// w_l = sign(v_l) max(|v_l| - t / m_l, 0), with t = (sum |v_l| - 1) / sum (1 / m_l) over the leaves with m_l |v_l| > t.
 void project_to_one(double* values, const double* masses, std::size_t size) {
     double norm = 0;
     for (std::size_t i = 0; i < size; ++i) norm += std::fabs(values[i]);
@@ -51,7 +50,7 @@ void project_to_one(double* values, const double* masses, std::size_t size) {
               [&](std::size_t a, std::size_t b) { return limit(a) != limit(b) ? limit(a) > limit(b) : a < b; });
     double sizes = 0, inverses = 0, t = 0;
     for (const std::size_t i : order) {
-        if (limit(i) <= t) break;  // t grows with every leaf that stays, and remains below its limit
+        if (limit(i) <= t) break;  // this and all later leaves become 0
         sizes += std::fabs(values[i]);
         inverses += 1.0 / masses[i];
         t = std::max(0.0, (sizes - 1.0) / inverses);

@@ -1,8 +1,8 @@
-// The unit of the scores of several classes.
+// The fixed-point unit of multi-class scores.
 #pragma once
 
 namespace radboost {
 
-constexpr double kScoreGrid = 1048576.0;  // 2^20: scores are integers, multiples of 1 / kScoreGrid
+constexpr double kScoreGrid = 1048576.0;  // 2^20: an int32 score k means k / kScoreGrid
 
 }  // namespace radboost

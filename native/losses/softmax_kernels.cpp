@@ -9,12 +9,12 @@
 namespace radboost {
 namespace {
 
-// e^(score - the largest of its row), which is at most 1.
+// In place: e^(score - largest score of its row), given the differences.
 RADBOOST_CLONES void exponentials(double* differences, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) differences[i] = exact_exp(differences[i]);
 }
 
-// One exponential a row: that of the class ahead is 1.
+// One exponential per row: relative to the larger score, that of the larger is 1.
 RADBOOST_CLONES void rows_of_two(const TwoClassBlock& block, float* rule, double* cost, double* size, double* wrong) {
     const float *first_costs = block.costs, *second_costs = block.costs + block.n_rows;
     for (std::size_t i = 0; i < block.n_rows; ++i) {

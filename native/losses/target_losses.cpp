@@ -9,11 +9,11 @@
 #include "core/common.hpp"
 #include "core/exact_math.hpp"
 
-// To add a loss: write its kernel, and its row in kLosses below.
+// To add a loss, write its kernel and add it to kLosses below.
 namespace radboost {
 namespace {
 
-// Beyond this exponent e^x is cut where it is multiplied by weights or targets and summed: all that stays finite.
+// Exponents are clipped here where e^x is multiplied by weights or targets and summed, so that the sums stay finite.
 constexpr double kLargestExponent = 640.0;
 
 inline double cut_exp(double x) { return exact_exp(x < kLargestExponent ? x : kLargestExponent); }
@@ -56,7 +56,7 @@ RADBOOST_CLONES void huber(const double* y, const double* f, std::size_t n, std:
     }
 }
 
-// above (y - f) where f < y, below (f - y) elsewhere.
+// Pinball loss: above * (y - f) if f < y, below * (f - y) otherwise.
 RADBOOST_INLINE void two_slopes(const double* y, const double* f, std::size_t n, double above, double below,
                                 double* value, double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -67,7 +67,7 @@ RADBOOST_INLINE void two_slopes(const double* y, const double* f, std::size_t n,
     }
 }
 
-// level (y - f) where f < y, (1 - level) (f - y) elsewhere.
+// level * (y - f) if f < y, (1 - level) * (f - y) otherwise.
 RADBOOST_CLONES void quantile(const double* y, const double* f, std::size_t n, std::size_t, double level, double* value,
                               double* derivative) {
     two_slopes(y, f, n, level, 1.0 - level, value, derivative);

@@ -1,4 +1,4 @@
-// Losses Phi(y, f) of a target and a score, for blocks of rows. The NumPy versions in radboost.losses are their oracles.
+// Losses Phi(y, f) of a target and a score, for gradient boosting. Tested against the NumPy versions in radboost.losses.
 #pragma once
 
 #include <cstddef>
@@ -6,32 +6,32 @@
 
 namespace radboost {
 
-// What the targets of a loss are: any numbers, -1 and +1, or the places 0, 1, ... of classes with a score for each.
+// Kind of the targets y: real numbers, signs -1 and +1, or class indices 0, 1, ... with one score per class.
 enum class Targets { numbers, signs, classes };
 
-// A row of the table of losses, which stands with the kernels in target_losses.cpp.
+// Entry of the table of losses in target_losses.cpp.
 struct TargetLoss {
     const char* name;
     Targets targets;
-    // No derivative is larger than this for the given parameter; 0 where there is no such bound.
+    // Upper bound of |dPhi/df| for the given parameter; 0 if there is none.
     double (*largest_derivative)(double parameter);
-    // Phi and dPhi/df of `count` rows, whose scores and derivatives stand row after row. Null for a loss of the user's own,
-    // whose derivatives are handed in.
+    // values = Phi, shape (count,), and derivatives = dPhi/df, shape (count, n_outputs) like `scores`. Null for the loss
+    // "given", a user's own whose derivatives Python supplies.
     void (*evaluate)(const double* targets, const double* scores, std::size_t count, std::size_t n_outputs,
                      double parameter, double* values, double* derivatives);
 };
 
-// The row of the table with that name; throws where there is none.
+// The entry of the table with this name; throws if there is none.
 const TargetLoss& target_loss_named(const std::string& name);
 
-// A loss of the table with its parameter.
+// A loss with its parameter and number of outputs.
 struct LossOfTarget {
     const TargetLoss& kind;
-    double parameter;       // of Huber's and the quantile loss
+    double parameter;       // delta of Huber's loss, level of the quantile loss; ignored by the others
     std::size_t n_outputs;  // scores per row
 
     bool is_given() const { return kind.evaluate == nullptr; }
-    // Numbers that a row is to be predicted by: as many as it has scores, whose mean loss is then the loss of the row; or one.
+    // Targets per row: n_outputs if a built-in loss has numbers as targets (the row's loss is their mean loss), otherwise 1.
     std::size_t n_targets() const { return kind.targets == Targets::numbers && !is_given() ? n_outputs : 1; }
     double largest_derivative() const { return kind.largest_derivative(parameter) / static_cast<double>(n_targets()); }
     void evaluate(const double* targets, const double* scores, std::size_t count, double* values,

@@ -62,7 +62,7 @@ template <class Function>
 void HypothesisColumns::for_rows(int n_threads, Function&& function) const {
     const std::size_t parts = row_parts(n_rows_, n_threads);
     parallel_for(n_threads, parts, [&](std::size_t part) {
-        const auto own = function;  // what it captures then stays in registers, whatever it writes
+        const auto own = function;  // a local copy, so that captured pointers stay in registers
         const std::size_t end = range_begin(n_rows_, parts, part + 1);
         for (std::size_t i = range_begin(n_rows_, parts, part); i < end; ++i) own(i);
     });

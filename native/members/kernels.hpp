@@ -1,4 +1,4 @@
-// Values K(centre, x) in [-1, 1] of the kernel hypotheses, one pair at a time: they depend on nothing but the pair.
+// Kernel hypotheses h(x) = K(center, x) in [-1, 1], computed pair by pair, so that values do not depend on other rows.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@ namespace radboost {
 enum class Kernel {
     rbf,        // exp(-gamma |x - c|^2)
     laplacian,  // exp(-gamma |x - c|_1)
-    cosine      // x . c / (|x| |c|), 0 where one of them is 0 or too long for a double
+    cosine      // x . c / (|x| |c|); 0 if a norm is 0 or overflows
 };
 
-// out[k * n_rows + i] = K(centres[k], X[i]), rounded to the grid of HypothesisColumns. Both matrices are in C order.
+// out[k, i] = K(centres[k], X[i]), rounded to multiples of 1 / kValueGrid; row-major, shape (n_centres, n_rows).
 void kernel_values(Kernel kernel, double gamma, const double* centres, std::size_t n_centres, const double* X,
                    std::size_t n_rows, std::size_t n_columns, int n_threads, float* out);
 

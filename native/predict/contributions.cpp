@@ -10,12 +10,12 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kNodesPerChunk = 4096;         // whose numbers stay in the second level of the cache
+constexpr std::size_t kNodesPerChunk = 4096;         // their numbers stay in the second-level cache
 constexpr std::size_t kWorkPerCheck = std::size_t{1} << 24;  // nodes times rows
 constexpr std::size_t kBlocksPerTask = 2;
 constexpr std::size_t kMostRoom = std::size_t{1} << 24;      // depth times points: 20 GB for a thread
 
-// The columns of up to kShapleyRows rows; the last row stands in for those that are not there.
+// Copies the columns of `count` <= kShapleyRows rows to the tile; the last row fills the rest.
 template <class T>
 void read_rows(const ShapleyChunk& chunk, const MatrixView<T>& X, std::size_t first, std::size_t count, ShapleyTile& tile) {
     for (std::size_t c = 0; c < chunk.columns.size(); ++c)
@@ -23,7 +23,7 @@ void read_rows(const ShapleyChunk& chunk, const MatrixView<T>& X, std::size_t fi
             tile.x(c)[i] = static_cast<double>(X.at(first + std::min(i, count - 1), chunk.columns[c]));
 }
 
-// Adds the sums of the tile to a row of the result, `size` numbers for each feature.
+// Adds the sums of row i of the tile to a row of the result: shape (size,), with pairs (size, size).
 void add_sums(const ShapleyChunk& chunk, const ShapleyTile& tile, std::size_t i, std::size_t size, double* out) {
     if (!chunk.with_pairs) {
         for (std::size_t c = 0; c < chunk.columns.size(); ++c) out[chunk.columns[c]] += tile.sums(c)[i];
@@ -40,7 +40,7 @@ void add_sums(const ShapleyChunk& chunk, const ShapleyTile& tile, std::size_t i,
     }
 }
 
-// A run over the rows for one output and some of the trees.
+// Adds the contributions of a chunk of trees to one output, for all rows; `stride` is the distance between rows of `out`.
 template <class T>
 void run_chunk(const Forest& forest, const ShapleyChunk& chunk, const MatrixView<T>& X, int n_threads, std::size_t stride,
                double* out, InterruptCheck check) {

@@ -1,4 +1,4 @@
-// What each feature contributes to the scores of rows: Shapley values of a forest.
+// Shapley values of a forest's scores, path-dependent as in TreeSHAP, computed by quadrature (shapley_program.hpp).
 #pragma once
 
 #include "core/matrix_view.hpp"
@@ -6,10 +6,10 @@
 
 namespace radboost {
 
-// Of a row of n_features + 1 numbers for each output, out[(i * n_outputs + k) * (n_features + 1) + j] is the contribution of
-// feature j to the score k of row i, and the last number the mean score by `cover`, the training weight of every node. With
-// `pairs` there are n_features + 1 such rows, a symmetric matrix: what pairs contribute, half on each side of the diagonal, and
-// on it what is left of each feature's own contribution. `out` holds zeros before.
+// out: shape (n_rows, n_outputs, n_features + 1), zeros on entry: contribution of each feature to each score, and last the
+// mean score. weights: one per tree; cover: training weight of every node. With `pairs` the shape is (n_rows, n_outputs,
+// n_features + 1, n_features + 1): a symmetric matrix of interaction values, half of each on either side of the diagonal,
+// with the remainder of each feature's contribution on the diagonal.
 template <class T>
 void contributions(const Forest& forest, const MatrixView<T>& X, const double* weights, const double* cover, bool pairs,
                    int n_threads, double* out, InterruptCheck check);

@@ -1,3 +1,4 @@
+// Scores rows by paths from the root, 64 rows at a time (walk), or by tree programs, 256 rows at a time (add_program).
 #include "predict/predict.hpp"
 
 #include <algorithm>
@@ -10,10 +11,10 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kBlockRows = 64;       // rows that pass through a tree together
+constexpr std::size_t kBlockRows = 64;       // rows routed through a tree together
 constexpr std::size_t kRowsPerTask = 1024;
 constexpr std::size_t kRowsPerCheck = 1048576;
-constexpr std::size_t kRowsForPrograms = 128;  // below, a tile of rows is mostly empty
+constexpr std::size_t kRowsForPrograms = 128;  // with fewer, a tile is mostly empty
 
 }  // namespace
 
@@ -131,7 +132,7 @@ const std::vector<Forest::Node<float>>& Forest::nodes<float>() const {
 
 namespace {
 
-// The leaves that up to kBlockRows rows reach in one tree.
+// at[i] = leaf (index within the tree) that row first + i reaches, i < count <= kBlockRows.
 template <bool kMissing, bool kRowsContiguous, class Node, class T>
 void walk_rows(const Node* nodes, int depth, const MatrixView<T>& X, std::size_t first, std::size_t count,
                std::int32_t* at) {
@@ -149,7 +150,7 @@ void walk_rows(const Node* nodes, int depth, const MatrixView<T>& X, std::size_t
         }
 }
 
-// The same in a tree that splits by categories too; `sets` has the set of each node.
+// The same for a tree with splits by categories.
 template <class Node, class T>
 void walk_categories(const Node* nodes, const std::int32_t* set_of_node, const CategorySet* sets, int depth,
                      const MatrixView<T>& X, std::size_t first, std::size_t count, std::int32_t* at) {
@@ -215,7 +216,7 @@ inline void Forest::add_answers(std::size_t begin, const std::int32_t* at, std::
     const std::int32_t* votes = votes_.data() + begin;
     if (!vectors_.empty()) return add_vectors(count, weight, out, [&](std::size_t i) { return votes[at[i]]; });
     for (std::size_t i = 0; i < count; ++i) {
-        // Adding nothing to output 0 is cheaper than a branch that the processor cannot foresee.
+        // Abstention adds 0 to output 0, which is cheaper than an unpredictable branch.
         const std::int32_t vote = votes[at[i]];
         out[i * n_outputs_ + static_cast<std::size_t>(std::max(vote, 0))] += vote < 0 ? 0.0 : weight;
     }

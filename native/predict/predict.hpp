@@ -1,4 +1,4 @@
-// Trees applied to raw rows.
+// Forest: prediction of an ensemble of trees on raw (not binned) rows.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@
 
 namespace radboost {
 
-// Trees one after the other. In each, children follow their parent and stand side by side; a leaf has feature -1. A row
-// goes left when x[feature] <= threshold, or when it is missing there and missing_left is set. A node that splits by
-// categories sends left those of its set; x[feature] is then a category's code, and what is none is missing.
+// Arrays of the nodes of all trees, tree after tree. Children come after their parent; the right child is left + 1; a leaf
+// has feature -1. A row goes left if x[feature] <= threshold, or if x[feature] is NaN and missing_left is set. A node that
+// splits by categories sends left those in its set; any x[feature] that is not a category code is then missing.
 //
-// With one output the value of a leaf is a number. With several it is the index of the output that the leaf votes for,
-// or -1 where the leaf abstains; or, in a forest that has vectors, the index of the leaf's own, a number for each output.
+// With one output the value of a leaf is its prediction. With several it is the index of the output that the leaf votes for
+// (-1: it abstains) or, if the forest has vectors, the index of the leaf's vector of n_outputs predictions.
 class Forest {
 public:
-    // `category_nodes` are the nodes, counted over all trees and ascending, that split by categories, and `category_sets`
-    // their sets. `vectors` has n_outputs numbers for each vector, or nothing. Throws std::invalid_argument unless every
-    // index is in range and every path ends at a leaf.
+    // tree_offsets: first node of each tree, then n_nodes. left: index within the tree. category_nodes: indices over all
+    // trees, ascending, of the nodes that split by categories; category_sets: their sets. vectors: shape (n_vectors,
+    // n_outputs), or empty. Throws std::invalid_argument unless all indices are in range and all paths end at leaves.
     Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features, std::vector<double> thresholds,
            std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left, std::vector<double> values,
            std::size_t n_features, std::size_t n_outputs, const std::vector<std::int64_t>& category_nodes,
@@ -35,15 +35,14 @@ public:
     std::size_t n_features() const { return n_features_; }
     std::size_t n_outputs() const { return n_outputs_; }
 
-    // One output: out[i] = sum over the trees of weight * value of the leaf that row i reaches. Several: out[i *
-    // n_outputs + k] = sum of the weights of the trees that vote for k, or of weight * number k of the leaf's vector. All are
-    // added in the order of the trees.
+    // out: shape (n_rows, n_outputs). One output: sum over the trees of weight * leaf value. Several: sum of the weights of
+    // the trees that vote for the output, or of weight * entry of the leaf's vector. Summed in the order of the trees.
     template <class T>
     void scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out, InterruptCheck check) const;
-    // out[tree * n_rows + i]: the value of each tree's leaf alone.
+    // out: shape (n_trees, n_rows): value of the leaf that each row reaches.
     template <class T>
     void tree_values(const MatrixView<T>& X, int n_threads, double* out) const;
-    // out[i * n_trees + tree]: the number of the leaf in its tree.
+    // out: shape (n_rows, n_trees): index of that leaf within its tree.
     template <class T>
     void leaves(const MatrixView<T>& X, int n_threads, std::int32_t* out, InterruptCheck check) const;
 
@@ -51,11 +50,11 @@ public:
     std::size_t first_node(std::size_t tree) const { return static_cast<std::size_t>(offsets_[tree]); }
     TreeView tree(std::size_t tree) const;
     const CategorySet* category_sets() const { return category_sets_.data(); }
-    // What a leaf, counted over all trees, adds to an output in a tree of weight 1.
+    // Contribution of a leaf (index over all trees) to an output, for a tree weight of 1.
     double answer(std::size_t leaf, std::size_t output) const;
 
 private:
-    // A leaf points to itself with a threshold that nothing exceeds, so that a path of `depth` steps needs no test.
+    // A leaf's left child is itself and its threshold infinity, so that a loop of `depth` steps needs no test for leaves.
     template <class T>
     struct Node {
         T threshold;
@@ -72,12 +71,12 @@ private:
     template <class T>
     void walk(std::size_t tree, const MatrixView<T>& X, std::size_t first, std::size_t count, bool missing,
               std::int32_t* at) const;
-    // out += weight times the answers of the nodes `at`, counted from the tree's first, for `count` rows.
+    // out += weight * predictions of the leaves at[i] (index within the tree, whose first node is `begin`), i < count.
     void add_answers(std::size_t begin, const std::int32_t* at, std::size_t count, double weight, double* out) const;
-    // The same where the answers are vectors, whose indices are given.
+    // The same for vectors with indices index(i).
     template <class Index>
     void add_vectors(std::size_t count, double weight, double* out, Index&& index) const;
-    // The programs, if they pay for so many rows; made when they are first asked for.
+    // The programs (tree_program.hpp), made at the first call; null if paths are faster for this number of rows.
     const ForestPrograms* programs(std::size_t n_rows) const;
     template <class T>
     void score_by_walks(const MatrixView<T>& X, const double* weights, std::size_t first, std::size_t last,
@@ -86,7 +85,7 @@ private:
     void score_by_programs(const ForestPrograms& programs, const std::vector<CutIndex<T>>& indices,
                            const MatrixView<T>& X, const double* weights, std::size_t first, std::size_t last,
                            double* out) const;
-    // out += weight times the answers with these numbers.
+    // out += weight * program.answers[numbers[i]], i < count.
     void add_program(const TreeProgram& program, const std::uint8_t* numbers, std::size_t count, double weight,
                      double* out) const;
 
@@ -95,10 +94,10 @@ private:
     std::vector<std::int32_t> features_, left_;
     std::vector<double> thresholds_, values_;
     std::vector<std::uint8_t> missing_left_;
-    std::vector<std::int32_t> votes_;  // the values as indices, with several outputs
+    std::vector<std::int32_t> votes_;  // values_ as integers, with several outputs
     std::vector<CategorySet> category_sets_;
-    std::vector<std::int32_t> set_of_node_;  // -1: the node splits by a threshold; empty: all do
-    std::vector<std::uint8_t> by_categories_;  // whether any node of a tree does not
+    std::vector<std::int32_t> set_of_node_;  // index of its set; -1: splits by a threshold; empty: all do
+    std::vector<std::uint8_t> by_categories_;  // per tree: 1 if some node splits by categories
     std::size_t n_features_, n_outputs_;
     std::vector<double> vectors_;
     std::vector<Node<double>> double_nodes_;

@@ -60,7 +60,7 @@ public:
         for (std::size_t node = tree.n_nodes; node-- > 0;) {  // children come after their parents
             if (tree.features[node] < 0) continue;
             const auto left = static_cast<std::size_t>(tree.left[node]);
-            // A node that no training row reached sends half of what comes to each side.
+            // A node without training weight counts as sending half to each side.
             const double below = std::max(cover[left], 0.0), whole = below + std::max(cover[left + 1], 0.0);
             share_[node] = whole > 0.0 ? below / whole : 0.5;
             mean_[node] = share_[node] * mean_[left] + (1.0 - share_[node]) * mean_[left + 1];
@@ -102,11 +102,12 @@ public:
     }
 
 private:
+    // A node of the path from the root to the node that is compiled.
     struct Stage {
         std::size_t node;
-        std::uint32_t number;  // in the program
-        int side;              // that the way goes on: -1 none yet, 0 left, 1 right
-        bool latest;           // no node further down the way asks about the same feature
+        std::uint32_t number;  // index in program_.nodes
+        int side;              // on which the path goes on: -1 not yet, 0 left, 1 right
+        bool latest;           // no later node of the path tests the same feature
     };
 
     void add(ShapleyStep::Kind kind, std::uint32_t number) { program_.steps.push_back({kind, number}); }
@@ -160,6 +161,7 @@ private:
         way_.pop_back();
     }
 
+    // w of the node's feature on the path, see ShapleyNode.
     double w_on_way(std::size_t depth) const {
         const ShapleyNode& node = program_.nodes[way_[depth].number];
         return way_[depth].side == 0 ? node.w_left : node.w_right;
@@ -193,9 +195,9 @@ private:
 
     const TreeView& tree_;
     ShapleyChunk& chunk_;
-    std::vector<std::uint8_t> single_;  // whether all leaves below have the same value
-    std::vector<double> value_, mean_, share_;
-    std::vector<Stage> way_;  // from the root to the node in hand
+    std::vector<std::uint8_t> single_;  // 1 if all leaves below a node have equal values
+    std::vector<double> value_, mean_, share_;  // by node: that value, mean prediction, fraction that goes left
+    std::vector<Stage> way_;
     ShapleyProgram program_;
     std::size_t most_features_ = 0, longest_ = 0;
 };

@@ -9,13 +9,14 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t W = kShapleyRows;
-// Unrolled before the compiler makes vectors of them, these loops would become single numbers.
+// Loops over the rows of a tile. If the compiler unrolled them completely it would not vectorize them.
 #define EACH_ROW _Pragma("GCC unroll 1") for (std::size_t i = 0; i < W; ++i)
-constexpr std::size_t kBlocks = 5;  // of K x W numbers, at every depth
+constexpr std::size_t kBlocks = 5;  // arrays of K x W numbers per depth
 
-// For each depth of the way: the chance to come here at each point (times the point's weight), the fraction of the left side,
-// the answer of the left side and of the whole, and the quotients that pairs are computed by; and whether each row goes
-// left, and whether it fulfils all that the way has asked about the feature. Flags have 64 bits, as numbers in vectors do.
+// Runs one program; kPoints is K if known at compile time, otherwise 0. For each depth of the path, by quadrature point and
+// row: chance = probability of reaching the node, times the weight of the point; share = fraction of the left side; kept =
+// prediction of the left subtree; answer = prediction of the subtree; quotient = factors for pairs. By row: goes_left = the
+// row goes left here; fulfils = it follows the path at all nodes so far that test this feature. Flags: 64 bits, like doubles.
 template <std::size_t kPoints>
 struct Run {
     const ShapleyProgram& program;
@@ -47,7 +48,7 @@ struct Run {
         }
     }
 
-    // The side that rows go on, and where pairs are wanted (p - w) / (t p + (1 - t) w) for it.
+    // Sets fulfils and, with pairs, quotient = (p - w) / (t p + (1 - t) w), where p is 1 if the row fulfils, otherwise 0.
     template <bool kPairs>
     RADBOOST_INLINE void remember(const ShapleyNode& node, bool to_left) const {
         const std::int64_t* __restrict left = goes_left(node.depth);
@@ -67,6 +68,7 @@ struct Run {
         }
     }
 
+    // Enters a subtree: computes share, and chance of the next depth.
     template <bool kPairs>
     RADBOOST_INLINE void down(const ShapleyNode& node, bool to_left) const {
         std::int64_t* __restrict left = goes_left(node.depth);
@@ -95,6 +97,7 @@ struct Run {
         if (node.remembered != 0) remember<kPairs>(node, to_left);
     }
 
+    // From the left to the right subtree.
     template <bool kPairs>
     RADBOOST_INLINE void turn(const ShapleyNode& node) const {
         const double* __restrict here = chance(node.depth);
@@ -108,8 +111,8 @@ struct Run {
         if (node.remembered != 0) remember<kPairs>(node, false);
     }
 
-    // What is known of both sides: the answer of this node, and what its feature contributes. Left and right are given as
-    // functions of the place.
+    // After both subtrees: computes the prediction of this node, and adds the contribution of its feature. The subtrees'
+    // predictions are functions of the index in an array of K x W numbers.
     template <bool kPairs, class Left, class Right>
     RADBOOST_INLINE void up(const ShapleyNode& node, Left&& left_answer, Right&& right_answer) const {
         const double* __restrict here = chance(node.depth);
@@ -132,6 +135,7 @@ struct Run {
         contribute<kPairs>(node, total);
     }
 
+    // Adds the contribution of the node to its column's sums (total: by row) and to those of its pairs.
     template <bool kPairs>
     RADBOOST_INLINE void contribute(const ShapleyNode& node, const double* __restrict total) const {
         const std::int64_t* __restrict left = goes_left(node.depth);
@@ -156,7 +160,7 @@ struct Run {
         }
     }
 
-    // Both sides have one value: their difference does not depend on the point.
+    // A node whose two subtrees have equal leaves each, so that their difference does not depend on the quadrature point.
     template <bool kPairs>
     RADBOOST_INLINE void both(const ShapleyNode& node) const {
         std::int64_t* __restrict left = goes_left(node.depth);
@@ -225,7 +229,7 @@ RADBOOST_INLINE void run_points(const ShapleyProgram& program, const Quadrature&
         run.template all<false>(rule.weights.data());
 }
 
-// The compiler knows the usual numbers of points; 0 stands for any other.
+// Instances for the usual numbers of quadrature points; 0: any other.
 #define RADBOOST_SHAPLEY(points)                                                                                       \
     RADBOOST_CLONES void run_##points(const ShapleyProgram& program, const Quadrature& rule, const CategorySet* sets,    \
                                       const ShapleyRoom& room, bool pairs) {                                             \

@@ -1,4 +1,4 @@
-// A chunk of programs on a few rows at once.
+// Runs Shapley programs on tiles of 32 rows.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace radboost {
 
-constexpr std::size_t kShapleyRows = 32;  // that go through a program together
+constexpr std::size_t kShapleyRows = 32;  // rows per tile
 
-// Whole lines of the cache: wide registers are read and written without crossing them.
+// One number per row, aligned so that vector loads do not cross cache lines.
 struct alignas(64) RowNumbers {
     double of[kShapleyRows];
 };
@@ -19,16 +19,16 @@ struct alignas(64) RowFlags {
     std::int64_t of[kShapleyRows];
 };
 
+// Pointers to the arrays of a ShapleyTile; all have kShapleyRows entries per item.
 struct ShapleyRoom {
     const double* x;
     double *sums, *pair_sums;
-    double* numbers;      // for every depth of a way
-    double* terms;        // of one node, for its pairs
-    std::int64_t* flags;  // for every depth of a way
+    double* numbers;      // per depth of a path, see Run in shapley_rows.cpp
+    double* terms;        // of one node, per quadrature point
+    std::int64_t* flags;  // per depth of a path
 };
 
-// What a thread computes in: the columns of the rows, and sums for each column and each pair of columns, kShapleyRows
-// numbers each.
+// Workspace of a thread: values of the rows by column, and sums by column and by pair of columns, kShapleyRows numbers each.
 class ShapleyTile {
 public:
     explicit ShapleyTile(const ShapleyChunk& chunk);
@@ -37,7 +37,7 @@ public:
     const double* sums(std::size_t column) const { return sums_[column].of; }
     const double* pair_sums(std::size_t pair) const { return pair_sums_[pair].of; }
 
-    // Adds what each column, and each pair of columns, contributes to the programs' answers for the rows in `x`.
+    // Sets the sums to the contributions of each column and pair of columns to the programs' predictions for the rows in `x`.
     void run(const ShapleyChunk& chunk, const CategorySet* sets);
 
 private:

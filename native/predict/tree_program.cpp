@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::size_t kMostCuts = 254;  // codes 0 ... 254, and 255 for missing values
 constexpr std::int8_t kMissingCode = 127;
-// What things cost each row, measured by levels of a path: so many steps of a program as one, and a code as so many.
+// Costs per row, measured in levels of a path: this many steps of a program cost one level, a code costs this many levels.
 constexpr std::size_t kStepsPerLevel = 40, kLevelsPerCode = 2;
 
-// Turns one tree into questions.
+// Compiles one tree to a program.
 class Compiler {
 public:
     Compiler(const std::int32_t* features, const std::int32_t* left, const double* values, std::size_t size)
         : features_(features), left_(left), values_(values), need_(size, 0) {
-        // Slots that a node needs when the child that needs more goes first; parents stand before their children.
+        // Work slots that a subtree needs if the child that needs more is evaluated first (Sethi and Ullman, 1970).
         for (std::size_t i = size; i-- > 0;) {
             if (features[i] < 0) continue;
             const auto child = static_cast<std::size_t>(left[i]);
@@ -32,7 +32,7 @@ public:
         return need_[0] <= static_cast<int>(kWorkSlots) && need_.size() <= kMostNodes;
     }
 
-    // `asked(i)` is the step of node i, without its slots.
+    // asked(i) returns the step of node i, without its slots. Returns false if there are too many leaf values.
     template <class Asked>
     bool compile(Asked&& asked, TreeProgram& program) {
         program.result = emit(0, kMostAnswers, asked, program);
@@ -61,11 +61,12 @@ private:
         return slot;
     }
 
+    // Slot of a leaf value, appended if new.
     std::uint16_t answer(double value, TreeProgram& program) {
         const auto known = std::find(program.answers.begin(), program.answers.end(), value);
         const auto number = static_cast<std::size_t>(known - program.answers.begin());
         if (known == program.answers.end()) program.answers.push_back(value);
-        return static_cast<std::uint16_t>(std::min(number, kMostAnswers - 1));  // with more the program is thrown away
+        return static_cast<std::uint16_t>(std::min(number, kMostAnswers - 1));  // with more the program is discarded
     }
 
     const std::int32_t* features_;
@@ -77,7 +78,7 @@ private:
 template <bool kMissingLeft>
 RADBOOST_INLINE void take_step(const std::int8_t* codes, std::int8_t limit, const std::uint8_t* left,
                                const std::uint8_t* right, std::uint8_t* out) {
-    // `out` may be one of the sides: each byte is read before it is written, and by no other.
+    // `out` may be `left` or `right`: iteration i alone reads and writes byte i.
     RADBOOST_INDEPENDENT_TURNS
     for (std::size_t i = 0; i < kProgramRows; ++i) {
         const bool goes_right = kMissingLeft ? (codes[i] > limit) & (codes[i] != kMissingCode) : codes[i] > limit;

@@ -1,4 +1,4 @@
-// Trees that are asked all their questions, of many rows at once.
+// Tree programs: prediction without branches, by evaluating all nodes of a tree, children first, for 256 rows at once.
 #pragma once
 
 #include <array>
@@ -13,30 +13,29 @@ namespace radboost {
 constexpr std::size_t kProgramRows = kTileRows;
 constexpr std::size_t kMostAnswers = 256, kWorkSlots = 16;
 
-// One node: a byte for each row, taken from its right or from its left side. The sides are slots: the first 256 hold the
-// number of an answer, which is that of the slot, and the others what earlier steps gave.
+// One inner node: out[row] = right[row] or left[row]. left, right and out are slots, arrays of one byte per row of a tile:
+// slot k < 256 is constant, the index k of a leaf value; the others have the results of earlier steps.
 struct ProgramStep {
-    std::uint32_t column;  // among those that the forest asks for
-    std::uint8_t limit;    // right where the code is above
+    std::uint32_t column;  // index in ForestPrograms::columns
+    std::uint8_t limit;    // codes above go right
     bool missing_left;
     std::uint16_t left, right, out;
 };
 
-// A tree with its nodes in an order in which children come first. The slot `result` has the number of each row's answer in
-// the end. Nodes both of whose sides give the same answer are left out.
+// Steps of a tree, children before parents. In the end slot `result` has the index in `answers` of each row's leaf value.
 struct TreeProgram {
     std::vector<ProgramStep> steps;
-    std::vector<double> answers;  // different ones, at most 256
+    std::vector<double> answers;  // distinct leaf values, at most 256
     std::uint16_t result = 0;
 };
 
-// The codes of a tile of rows: for each column that is asked for, 256 bytes.
+// Codes of a tile of rows, by column.
 struct CodedRows {
-    std::vector<std::array<std::int8_t, kProgramRows>> codes;  // number of the column's cuts below the value, minus 128
-    std::vector<std::uint8_t> missing;                         // whether any value of a column is; its code is 127
+    std::vector<std::array<std::int8_t, kProgramRows>> codes;  // number of cuts below the value, minus 128; missing: 127
+    std::vector<std::uint8_t> missing;                         // 1 if any value of the column is missing
 };
 
-// What programs compute in.
+// Slots of programs; those of answers are filled once.
 class ProgramSlots {
 public:
     explicit ProgramSlots(std::size_t n_answers);
@@ -46,21 +45,21 @@ private:
     std::vector<std::uint8_t> bytes_;
 };
 
-// The trees of a forest that can be written as programs and gain by it.
+// Programs of those trees of a forest for which this is possible and faster.
 class ForestPrograms {
 public:
-    // The arrays of predict.hpp, checked already; `skip` marks trees that no program is wanted for.
+    // Validated arrays of Forest (predict.hpp); skip[tree]: 1 if the tree must not have a program (splits by categories).
     ForestPrograms(const std::vector<std::int64_t>& tree_offsets, const std::vector<std::int32_t>& features,
                    const std::vector<double>& thresholds, const std::vector<std::int32_t>& left,
                    const std::vector<std::uint8_t>& missing_left, const std::vector<double>& values,
                    const std::vector<int>& depths, const std::vector<std::uint8_t>& skip);
 
-    bool worth_while() const { return worth_while_; }
-    bool covers_all() const { return covers_all_; }
+    bool worth_while() const { return worth_while_; }  // programs are faster than paths for this forest
+    bool covers_all() const { return covers_all_; }    // every tree has a program
     const TreeProgram* program(std::size_t tree) const { return has_program_[tree] ? &programs_[tree] : nullptr; }
     const std::vector<std::uint32_t>& columns() const { return columns_; }
-    const std::vector<std::vector<double>>& cuts() const { return cuts_; }  // of each of these columns
-    std::size_t n_answers() const { return n_answers_; }                      // of the tree with most of them
+    const std::vector<std::vector<double>>& cuts() const { return cuts_; }  // distinct thresholds by column, ascending
+    std::size_t n_answers() const { return n_answers_; }                      // maximum over the trees
 
 private:
     std::vector<TreeProgram> programs_;
@@ -71,7 +70,7 @@ private:
     bool worth_while_ = false, covers_all_ = true;
 };
 
-// The number of each row's answer.
+// Returns the slot `result` of the program: the index of each row's leaf value, shape (kProgramRows,).
 const std::uint8_t* run_program(const TreeProgram& program, const CodedRows& rows, ProgramSlots& slots);
 
 }  // namespace radboost

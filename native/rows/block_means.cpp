@@ -26,8 +26,7 @@ RADBOOST_CLONES std::int64_t sum_rounded(const double* values, std::size_t n, do
     return sum;
 }
 
-// The exponent that the terms of a sum are rounded by: a function of the largest of them. Coarse, so that the one of the last
-// sum nearly always fits the next.
+// Exponent e with largest < 2^e, a multiple of 8, so that the one of the last call nearly always fits the next.
 int exponent_for(double largest) {
     if (!(largest > 0)) return kNoExponent;
     const int exponent = std::ilogb(largest) + 1;
@@ -54,7 +53,7 @@ void BlockMeans::add(std::size_t part, std::size_t v, std::size_t begin, std::si
     const double most = largest_of_block(terms, count);
     double& largest = largest_[part * n_values_ + v];
     largest = std::max(largest, most);
-    if (!(most * factors_[v] <= 0x1p50)) return;  // the exponent is wrong: `finish` will tell
+    if (!(most * factors_[v] <= 0x1p50)) return;  // wrong exponent; `finish` returns false
     int128& sum = sums_[part * n_values_ + v];
     if (weights_.copies() == nullptr) {
         sum += sum_rounded(terms, count, factors_[v]);

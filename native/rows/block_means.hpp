@@ -1,4 +1,4 @@
-// Means over the rows of terms that are made block by block and not kept, in one pass.
+// Exact weighted means over all rows of terms that are computed block by block and not stored, nearly always in one pass.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@ namespace radboost {
 
 constexpr std::size_t kBlockRows = 1024;
 
-// Rounds terms to integers below 2^50, so that a block of them adds up in 64 bits, and adds them up for each part of the
-// rows. What they are rounded by is a coarse function of the largest term of all rows; since that is known at the end only,
-// the sums begin with a guess, and `finish` says whether it was right.
+// Rounds terms to integers of at most 50 bits and sums them. The scale is 2^(50 - exponent), where the exponent is a coarse
+// function of the largest term. It is guessed; `finish` tells if the guess was wrong and the pass must be repeated.
 class BlockMeans {
 public:
+    // n_values: number of means. exponents: guesses, shape (n_values,). n_parts: parts of the rows, summed by threads.
     BlockMeans(const RowWeights& weights, std::size_t n_values, int* exponents, std::size_t n_parts);
 
-    // The values of the rows [begin, begin + count); they are weighted in place.
+    // Adds the terms of mean number `value` for the rows [begin, begin + count), unweighted; overwrites `terms`.
     void add(std::size_t part, std::size_t value, std::size_t begin, std::size_t count, double* terms);
-    // Whether the exponents were those that the terms ask for; where not, they are now. The same on all workers.
+    // Writes the means, shape (n_values,). Returns true if the exponents were right, else corrects them. All workers call it.
     bool finish(double* out);
 
 private:
@@ -28,11 +28,11 @@ private:
     std::size_t n_values_;
     int* exponents_;
     std::vector<double> factors_, largest_;
-    std::vector<int128> sums_;  // of each part and value
+    std::vector<int128> sums_;  // shape (n_parts, n_values), like largest_
 };
 
-// Means of several values per row: body(begin, count, out) writes the values of some rows, one array of kBlockRows after the
-// other. `exponents` remembers between calls how large the terms are; the result does not depend on it.
+// Means of n_values values per row, written to `out`. body(begin, count, to) writes the values of the rows [begin, begin +
+// count) to `to`, shape (n_values, kBlockRows). `exponents`: guesses, kept between calls; no result depends on them.
 template <class Body>
 void block_means(const RowWeights& weights, std::size_t n_values, int* exponents, int n_threads, double* out, Body&& body) {
     const std::size_t n = weights.n_rows(), parts = row_parts(n, n_threads);
@@ -51,7 +51,7 @@ void block_means(const RowWeights& weights, std::size_t n_values, int* exponents
     }
 }
 
-// The largest absolute value.
+// max |values[i]|; 0 for n = 0.
 double largest_size(const double* values, std::size_t n);
 
 }  // namespace radboost

@@ -1,5 +1,5 @@
-// Line searches through the scores of a ClassScores. Each row keeps what it needs on the line, so that an evaluation is
-// one pass over the rows: an answer moves one class against the others, or all of them against the row's own.
+// Line searches of ClassScores: the loss of scores + eta h and its derivative by eta, for one hypothesis h. `prepare_line`
+// stores a few numbers per row once, so that most evaluations need one pass over the rows and not over all their classes.
 #include "rows/class_scores.hpp"
 
 #include <cmath>
@@ -38,8 +38,7 @@ std::vector<std::int32_t> ClassScores::leaf_changes(const HypothesisColumns& col
     return changes;
 }
 
-// All classes of a row move: it is evaluated anew at its scores there, and the rates of its wrong answers are multiplied by
-// how fast they come nearer.
+// Trees with leaf values: the derivative of a row is the sum over wrong classes c of (dloss / df(c)) * (h(c) - h(own)).
 LineSums ClassScores::along_leaves(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss,
                                    int n_threads) {
     require(per_class(), "leaves with numbers go with objectives that count each wrong answer");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSmallestSlope = 0x1p-900;
 
-// x lies in [2^(e - 1), 2^e).
+// The e with 2^(e - 1) <= x < 2^e, for positive normal x.
 int exponent_of(double x) { return static_cast<int>((detail::bits_of(x) >> 52) & 0x7ff) - 1022; }
 double power_of_two(int exponent) { return detail::double_of(static_cast<std::int64_t>(exponent + 1023) << 52); }
 
@@ -72,7 +72,7 @@ void ClassWeighting::share_unit(std::size_t own, std::size_t begin, std::size_t 
     max_gradients(rows, largest, row_gradients_.data() + begin, gradients, tied_.data() + begin);
 }
 
-// From what the evaluation left to the gradients and growth weights.
+// Second step of `renew`: converts slopes and terms of all rows to gradients in a common unit, edge_unit_ and growth weights.
 void ClassWeighting::finish(int n_threads) {
     const RowWeights& weights = row_weights();
     const std::size_t steps = n_rows() * n_classes();
@@ -110,7 +110,7 @@ void ClassWeighting::gains(std::size_t begin, std::size_t count, bool shrinking,
         const std::int64_t times = row_weights().times(i);
         const std::size_t own = this->classes()[i];
         table[classes] = 0;
-        if (gradients_.empty()) {  // answers count alike
+        if (gradients_.empty()) {  // WrongAnswers::alike
             std::fill(table, table + classes, -times * row_gradients_[i]);
             table[own] = times * row_gradients_[i];
             continue;
@@ -128,12 +128,12 @@ void ClassWeighting::gains(std::size_t begin, std::size_t count, bool shrinking,
 void ClassWeighting::leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                                std::int64_t* sums) const {
     const std::size_t classes = n_classes(), channels = n_channels();
-    const std::size_t first = classes - channels;  // two classes: the second alone
+    const std::size_t first = classes - channels;  // two classes: one channel, for class 1
     const auto add_rows = [&](std::size_t begin, std::size_t end, std::int64_t* own_sums) {
         for (std::size_t i = begin; i < end; ++i) {
             std::int64_t* out = own_sums + static_cast<std::size_t>(label_of_row[i]) * channels;
             const std::int64_t times = row_weights().times(i);
-            if (gradients_.empty()) {  // answers count alike
+            if (gradients_.empty()) {  // WrongAnswers::alike
                 const std::int64_t gain = times * row_gradients_[i];
                 const std::size_t own = this->classes()[i];
                 for (std::size_t c = 0; c < channels; ++c) out[c] -= gain;
@@ -253,7 +253,7 @@ LossSums ClassScores::renew(const std::vector<ClassWeighting*>& weightings, int 
     for (ClassWeighting* weighting : weightings) weighting->finish(n_threads);
     current_ = true;
     line_.stamp = 0;
-    // Without factors a weighting has summed S already.
+    // A weighting without factors has summed S already.
     const auto plain = std::find_if(weightings.begin(), weightings.end(),
                                     [](const ClassWeighting* weighting) { return !weighting->factors_.given(); });
     const double slope = plain != weightings.end() ? (*plain)->slope_ : weights_.sum(row_slope_.data(), n_threads);

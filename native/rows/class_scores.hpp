@@ -1,4 +1,4 @@
-// A score for each class, and what an objective of several classes makes of them.
+// Multi-class scores of the training rows, their loss under a ClassObjective (losses/), and the gradients that trees fit.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,15 @@ namespace radboost {
 
 class ClassScores;
 
-// The gradients g(i, c) take 4 bytes per row and class: integers, quantized per unit of sample weight by one power of two for
-// all rows. An answer c in row i lowers the loss at the rate g(i, c).
+// Gradients g(i, c) = -dloss(i) / df(i, c), as int32, shape (n_rows, n_classes): quantized per unit of sample weight by one
+// power of two for all rows. A hypothesis that predicts c in row i decreases the loss at the rate g(i, c).
 class ClassWeighting : public AnswerWeighting {
 public:
-    // Without factors: the gradients of the scores as they are. Keeps a reference to the scores.
+    // `factors`: see RowFactors; they multiply the gradients of each row. Keeps a reference to the scores.
     ClassWeighting(const ClassScores& scores, std::optional<std::vector<double>> factors);
 
-    double slope() const { return slope_; }  // S of these factors, at the last reweighing
-    // Other factors, from the next reweighing on.
+    double slope() const { return slope_; }  // S = sum of w factor slope over the rows, at the last reweighing
+    // Replaces the factors by shares[i] * of_group[group of i], from the next reweighing on.
     void set_factors(const double* shares, const RowGroups& groups, const double* of_group, int n_threads) {
         factors_.replace(shares, groups, of_group, n_threads);
     }
@@ -42,29 +42,26 @@ public:
 
 private:
     friend class ClassScores;
-    // A row's part of S before copies are counted.
+    // Contribution of a row to S, for one copy of it.
     double slope_of(std::size_t row) const;
-    // Each row's terms as integers by a power of two of its own, so that nothing has to be evaluated twice.
+    // First step for WrongAnswers::each: terms as integers in units of each row's own, before the common unit is known.
     void quantise(std::size_t begin, std::size_t count, const double* terms, const double* scale);
-    // The gradients of a block in the unit 2^(exponent - bits) that all rows share, in which the largest row total is below
-    // 2^bits.
+    // Second step: the gradients of a block in the common unit 2^(exponent - bits), in which no row slope reaches 2^bits.
     void share_unit(std::size_t own, std::size_t begin, std::size_t count, int exponent, int bits);
     void finish(int n_threads);
 
     const ClassScores& scores_;
     RowFactors factors_;
-    LargeArray<std::int32_t> gradients_;       // empty where answers count alike: there row_gradients_ tell all
-    std::vector<std::int32_t> row_gradients_;  // D(i) where the row has one rate
-    std::vector<std::uint8_t> tied_;           // WrongAnswers::largest: several wrong classes share the largest score
+    LargeArray<std::int32_t> gradients_;       // empty for WrongAnswers::alike, where row_gradients_ suffice
+    std::vector<std::int32_t> row_gradients_;  // D(i), shape (n_rows,); empty for WrongAnswers::each
+    std::vector<std::uint8_t> tied_;           // WrongAnswers::largest: 1 if several wrong classes have the largest score
     double edge_unit_ = 0, slope_ = 0;
 };
 
-// Scores take 4 bytes per row and class. They are multiples of 2^-20, known up to a constant in each row, since only
-// differences count.
+// Scores f(i, c) as int32 multiples of 2^-20, shape (n_rows, n_classes), up to a constant per row (see ScoreGrid).
 class ClassScores {
 public:
-    // Rows sorted by class. Without a loss it is evaluated elsewhere, see `reweigh_from`. Keeps references to the objective
-    // and the weights.
+    // The rows must be sorted by class. Without a loss, use `reweigh_from`. Keeps references to the objective and weights.
     ClassScores(const ClassObjective& objective, std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes,
                 std::size_t n_classes, const RowWeights& weights);
 
@@ -74,39 +71,40 @@ public:
     const std::shared_ptr<const RowClasses>& classes() const { return classes_; }
     const std::int32_t* values() const { return grid_.values(); }           // n_rows x n_classes, in units of 2^-20
     const std::vector<std::int32_t>& margins() const { return margins_; }  // s of "maxsum", in the same units
-    // Replaces all scores, and the margins where there are any: they do not follow from the scores.
+    // Replaces all scores, shape (n_rows, n_classes), and for "maxsum" the margins, shape (n_rows,).
     void set(const double* scores, const double* margins);
 
+    // Number of arguments u at which the loss is evaluated, the length of the arrays of `reweigh_from`.
     std::size_t n_arguments() const { return per_class() ? n_rows() * n_classes() : n_rows(); }
-    // Evaluates the loss at the scores and renews the weightings. With groups their sums are written to `of_groups`.
+    // Evaluates the loss at the scores and updates the weightings. With `groups` writes their sums to of_groups (n_groups,).
     LossSums reweigh(const std::vector<ClassWeighting*>& weightings, int n_threads, const RowGroups* groups = nullptr,
                      LossSums* of_groups = nullptr);
-    // The same from a loss evaluated elsewhere: at u(y) for every row and class where each wrong answer has its rate
-    // (what stands at the row's own class is not read), or at the one argument of each row.
+    // The same for a user's loss, evaluated in Python: Phi and Phi' at u(y) for WrongAnswers::each, shape (n_rows, n_classes)
+    // (entries of the own class are ignored), otherwise at the one argument of each row, shape (n_rows,).
     LossSums reweigh_from(const double* values, const double* derivatives,
                           const std::vector<ClassWeighting*>& weightings, int n_threads,
                           const RowGroups* groups = nullptr, LossSums* of_groups = nullptr);
-    // The loss at scores + eta h and its derivative, from the scores of the last reweighing. Without `want_loss` only
-    // the derivative is worked out. Where "max" has a kink the derivative is the one to the right, up to rounding.
+    // Loss at scores + eta h (0 unless want_loss) and its derivative by eta. Call `reweigh` before, and no `step` in between.
+    // At a kink of "max" the derivative is the one for increasing eta, up to rounding.
     LineSums along(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss, int n_threads);
-    // scores += eta h, or eta times a factor of each row times h, to the nearest multiple of 2^-20; eta is one.
+    // scores += eta * factors[i] * h (factors null: 1), rounded to multiples of 2^-20; eta must be such a multiple.
     void step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads,
               const double* factors = nullptr);
 
 private:
     friend class ClassWeighting;
-    // What the evaluation of a block of rows leaves behind.
+    // Buffers for the evaluation of a block of rows; see BlockTerms.
     struct Scratch {
         Scratch(std::size_t rows, std::size_t classes)
             : terms(rows * classes), values(terms.size()), scale(rows), largest(scale.size()) {}
         std::vector<double> terms, values, scale;
-        std::vector<std::int32_t> largest;  // score among the wrong classes
+        std::vector<std::int32_t> largest;  // largest score among the wrong classes
     };
-    // A line through the scores: what each row needs to be evaluated anywhere on it.
+    // State of the line search along one hypothesis, one entry per row; see LineBlock.
     struct Line {
-        std::uint64_t stamp = 0;  // of the hypothesis; 0: none
+        std::uint64_t stamp = 0;  // stamp of the hypothesis (HypothesisColumns); 0: none
         bool vertices = true;     // all rho are -1, 0 or 1
-        std::vector<float> rho;   // h(i, y_i) - h(i, k), k the one class that h gives something
+        std::vector<float> rho;   // margin of h: h if it predicts the row's class, otherwise -h
         std::vector<double> part, other;
         std::vector<double> value, slope;
     };
@@ -126,12 +124,13 @@ private:
         }
     }
 
-    // Goes from evaluate(own, begin, count, scratch), which fills row_loss_, row_slope_ and the terms, to the rest.
+    // Common part of `reweigh` and `reweigh_from`: calls evaluate(own, begin, count, scratch), which fills row_loss_,
+    // row_slope_ and the terms of a block, then sums and updates the weightings.
     template <class Evaluate>
     LossSums renew(const std::vector<ClassWeighting*>& weightings, int n_threads, const RowGroups* groups,
                    LossSums* of_groups, Evaluate&& evaluate);
 
-    // eta times the numbers of leaves, to the nearest multiples of 2^-20.
+    // eta times the leaf values, in units of 2^-20; shape (n_leaves, n_classes).
     std::vector<std::int32_t> leaf_changes(const HypothesisColumns& columns, std::size_t slot, double eta) const;
     LineSums along_leaves(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss, int n_threads);
     void prepare_line(const HypothesisColumns& columns, std::size_t slot, int n_threads);
@@ -142,8 +141,8 @@ private:
     const RowWeights& weights_;
     std::shared_ptr<const RowClasses> classes_;
     ScoreGrid grid_;
-    std::vector<std::int32_t> margins_;        // where answers count alike
-    LargeArray<double> row_loss_, row_slope_;  // of one unit of weight, at the last reweighing
+    std::vector<std::int32_t> margins_;        // only for WrongAnswers::alike
+    LargeArray<double> row_loss_, row_slope_;  // per unit of sample weight, at the last reweighing
     bool current_ = false;                     // no step since the last reweighing
     Line line_;
 };

@@ -1,4 +1,5 @@
-// Edges of hypotheses as sums of integers.
+// Edges of hypotheses (sum over the rows of gradient times prediction) as exact integer sums, for AnswerWeighting and
+// MarginWeighting. Called in each round for the hypotheses in the ensemble and for new candidates.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,13 +10,15 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kTableBytes = 32768;  // the gains of a block of rows, which all hypotheses pass while it is near
-constexpr std::size_t kBlockRows = 8192;    // their weights stay in the second-level cache while the blocks of signs pass
+constexpr std::size_t kTableBytes = 32768;  // of a table of gains (see AnswerWeighting): fits the first-level cache
+constexpr std::size_t kBlockRows = 8192;    // their weights stay in the second-level cache for all blocks of signs
 
+// Rows per block of a table of gains with (classes + 1) int64 per row.
 std::size_t table_rows(std::size_t classes) {
     return std::max<std::size_t>(16, kTableBytes / (sizeof(std::int64_t) * (classes + 1)));
 }
 
+// Sum of table[k * stride + answers[k]] over a block's rows k; the table has the layout of AnswerWeighting::gains.
 template <class Answer>
 std::int64_t answer_gains(const Answer* answers, const std::int64_t* table, std::size_t stride, std::size_t count) {
     std::int64_t sums[4] = {};
@@ -28,8 +31,8 @@ std::int64_t answer_gains(const Answer* answers, const std::int64_t* table, std:
 
 std::int64_t on_grid(float value) { return static_cast<std::int64_t>(static_cast<double>(value) * kValueGrid); }
 
-// The gains of every class times a value in each row. Without copies a gain takes 31 bits and a value 21: a block of up
-// to 2^11 rows fits into 64 bits.
+// sums[c] += sum over a block's rows of (gain of class c) * value. Without copies a gain takes 31 bits and a value 21, so
+// sums over up to 2^11 rows fit into Sum = int64; with copies Sum must be int128.
 template <class Sum>
 void add_value_gains(const float* values, const std::int64_t* table, std::size_t classes, std::size_t count, Sum* block,
                      int128* sums) {
@@ -42,18 +45,17 @@ void add_value_gains(const float* values, const std::int64_t* table, std::size_t
     for (std::size_t c = 0; c < classes; ++c) sums[c] += block[c];
 }
 
-// 61 bits for the weights and 20 for the values.
+// Sum of weight times value in 128 bits: weights have up to 61 bits, values 20.
 int128 value_edge(const std::int64_t* weights, const float* values, std::size_t begin, std::size_t end) {
     int128 sum = 0;
     for (std::size_t i = begin; i < end; ++i) sum += int128{weights[i]} * on_grid(values[i]);
     return sum;
 }
 
-
-// The byte of eight hypotheses is a column of 256 bins: one histogram gives all eight edges.
+// Adds weights of rows [begin, end) to a histogram over bytes of signs, from which the edges of eight hypotheses follow.
 void add_signs(const std::uint8_t* bytes, const std::int64_t* weights, std::size_t begin, std::size_t end,
                std::int64_t* histogram) {
-    // Neighboring rows often carry the same byte: four histograms in turn do not wait for each other.
+    // Neighboring rows often have equal bytes: four histograms in turn avoid store-to-load stalls.
     std::int64_t lanes[4][256] = {};
     std::size_t i = begin;
     for (; i + 4 <= end; i += 4)
@@ -213,7 +215,7 @@ void MarginWeighting::edge_sums(const HypothesisColumns& columns, bool, int n_th
         });
     for (std::size_t k = 0; k < blocks.size(); ++k) {
         std::int64_t* total = histograms.data() + 256 * k;
-        // Bit 7 parts the histogram into halves; folded together they leave the histogram of the lower bits.
+        // The edge of bit 7 is the upper half minus the lower half; the sum of the halves is the histogram of bits 0 to 6.
         for (std::size_t bit = 8; bit-- > 0;) {
             const std::size_t half = std::size_t{1} << bit, slot = 8 * blocks[k] + bit;
             std::int64_t edge = 0;

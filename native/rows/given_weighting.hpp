@@ -1,4 +1,4 @@
-// Weights that are handed in and change completely from tree to tree: there is no loss behind them.
+// Weighting for trees on weights that the caller supplies for each tree: soft-max boosting, AdaBoost.MH, SAMME, MartiBoost.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,21 @@
 
 namespace radboost {
 
-// A classification problem: some rows of the data, in any order. The weights of all workers may sum to kGrowthScale at most,
-// because histograms count in 32 bits. `counts` is what leaf minimums and covers are measured in; null: 1 for each row.
+// A weighted classification problem on some rows of the data, in any order; arrays of length `size`.
 struct GivenRows {
-    const std::uint32_t* rows;
+    const std::uint32_t* rows;  // row indices
     const std::uint16_t* classes;
-    const std::uint32_t* weights;
-    const double* counts;
+    const std::uint32_t* weights;  // sum over all workers at most kGrowthScale, because histograms have 32 bits
+    const double* counts;          // sample weights, for leaf minimums and covers; null: all 1
     std::size_t size;
 };
 
-// An answer gains the weight of the rows that it is right about, so that leaves answer by weighted majority (with two classes
-// what it is wrong about is taken off, which comes to the same).
+// Gain of predicting class k in row i: weight(i) if k is its class, otherwise 0 (two classes: -weight(i)).
 class GivenWeighting : public AnswerWeighting {
 public:
     GivenWeighting(std::size_t n_classes, const Collective& collective);
 
-    // The rows of the problem, sorted by class.
+    // Sets the rows of the problem, which must be sorted by class.
     void take(const GivenRows& sorted);
     std::uint64_t total_growth() const { return total_growth_; }  // of all workers
 
@@ -38,7 +36,7 @@ public:
     void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const override;
 
 private:
-    // Held for the base class, which keeps references to both.
+    // Owned here because the base class keeps references to both.
     struct Held {
         std::unique_ptr<RowWeights> weights;
         std::shared_ptr<RowClasses> classes;

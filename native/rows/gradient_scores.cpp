@@ -12,7 +12,7 @@
 namespace radboost {
 namespace {
 
-constexpr int kSumBits = 50;  // of the largest sum of gradients
+constexpr int kSumBits = 50;  // no sum of gradients reaches 2^50 units
 
 RADBOOST_CLONES void pack(const double* derivatives, std::size_t n, double factor, int weight_bits, std::int64_t* words) {
     for (std::size_t i = 0; i < n; ++i)
@@ -67,7 +67,7 @@ std::vector<std::uint64_t> GradientWeighting::row_hashes(const BinnedData& data,
     return hashes;
 }
 
-// The finest power of two with which no sum of gradients reaches 2^50, nor what the weights leave of 62 bits.
+// The finest power of two for which no sum of gradients reaches 2^50, nor 2^(62 - weight_bits).
 void GradientWeighting::set_unit(double largest) {
     const double most = total_weight() * std::max(largest, 0x1p-900);
     unit_exponent_ = std::min(kSumBits, 62 - weight_bits_) - (std::ilogb(most) + 2);
@@ -102,7 +102,7 @@ void GradientWeighting::take(const double* derivatives, int n_threads) {
 
 // --- the scores
 
-// What the loss of a block of rows is written to.
+// Buffers for the losses and derivatives of a block of rows.
 struct GradientScores::Block {
     std::vector<double> values, derivatives;
 
@@ -121,7 +121,7 @@ GradientScores::GradientScores(const LossOfTarget& loss, std::vector<double> tar
                     (y >= 0 && y < static_cast<double>(loss_.n_outputs) && y == std::floor(y)),
                 "a row has a class that does not exist");
     }
-    // Weights that are factors, because they are fractions or very large, become integers of about this sum.
+    // Weights that are not numbers of copies (RowWeights::whole) become integers with a sum of about kLargeTotal.
     mass_scale_ = weights.whole() ? 1.0 : RowWeights::kLargeTotal / weights.total();
     masses_ = weights.masses(mass_scale_);
     const auto own_mass = weights.given() ? std::accumulate(masses_.begin(), masses_.end(), std::int64_t{0})
@@ -148,7 +148,8 @@ std::int64_t GradientScores::wrong_mass(std::size_t begin, std::size_t count) co
     return sum;
 }
 
-// Moves the scores of each block, evaluates the loss there, and rounds the gradient.
+// Calls move(begin, count) to update the scores of each block, evaluates the loss there, and quantizes the gradient: at once
+// if the derivative is bounded, otherwise in a second pass, when the largest derivative is known.
 template <class Move>
 void GradientScores::refresh(GradientWeighting& weighting, int n_threads, Move&& move) {
     require(&weighting.scores_ == this, "the weighting is one of other scores");

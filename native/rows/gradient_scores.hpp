@@ -1,4 +1,4 @@
-// Gradient boosting: scores, the loss Phi(y, f) of targets, and its gradient as integers.
+// Gradient boosting: scores f of the training rows, their mean loss Phi(y, f), and its gradient as integers for histograms.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace radboost {
 
-// Numbers by label of a row's leaf, n_outputs each.
+// Predictions of a regression tree: row i gets the leaf values numbers[label_of_row[i]].
 struct LeafNumbers {
-    const std::int32_t* label_of_row;
-    const double* numbers;
+    const std::int32_t* label_of_row;  // leaf index of each row, shape (n_rows,)
+    const double* numbers;             // leaf values, shape (n_leaves, n_outputs)
 };
 
 struct TargetSums {
-    double loss = 0;   // mean over the rows
-    double error = 0;  // fraction of the rows whose class is not the one with the largest score; 0 for targets that are numbers
+    double loss = 0;   // weighted mean over the rows
+    double error = 0;  // weighted fraction of misclassified rows; 0 in regression
 };
 
-// A row's gradient and weight share one 64-bit word: the weight in the lowest bits, the gradient above, so that one addition
-// sums both. How many bits the weights need follows from their sum; the gradients get what is left, up to 50 bits for their sum
-// (docs/decisions/exactness.md). With several outputs a row has a word for each, and the weight is in the first.
+// A row's gradient and weight in one 64-bit word, so that one addition sums both: the weight in the lowest weight_bits bits,
+// as many as the sum of all weights needs, the signed gradient above. Sums of gradients get up to 50 bits
+// (docs/decisions/exactness.md). With several outputs the first word of a row has the weight, the others gradients only.
 struct GradientWords {
-    const std::int64_t* words;  // n_rows x n_outputs
+    const std::int64_t* words;  // shape (n_rows, n_outputs)
     std::size_t n_outputs;
     int weight_bits;
 
@@ -47,22 +47,23 @@ public:
 
     std::size_t n_outputs() const { return n_outputs_; }
     GradientWords words() const { return {words_.data(), n_outputs_, weight_bits_}; }
-    // The gradient that a unit of the words stands for, per unit of sample weight.
+    // Gradient (times sample weight) of one unit of a word's gradient part.
     double unit() const { return unit_; }
-    // Sample weights as they stand in the words; empty where all are 1. A weight of 1 stands for mass_scale() of them.
+    // Integer weights ("masses") in the words: round(sample weight * mass_scale()); empty if all are 1.
     const std::vector<std::int64_t>& masses() const;
     std::int64_t total_mass() const;  // of all workers
     double mass_scale() const;
-    // By the codes and the targets.
+    // Hash of each row's codes and targets.
     std::vector<std::uint64_t> row_hashes(const BinnedData& data, int n_threads) const override;
 
-    // Derivatives of a loss that is evaluated elsewhere.
+    // Sets the derivatives dPhi/df of a user's loss, shape (n_rows, n_outputs).
     void take(const double* derivatives, int n_threads);
 
 private:
     friend class GradientScores;
-    // Sets the unit for gradients up to `largest`, of all workers.
+    // Sets the unit for derivatives of magnitude up to `largest`, over all workers.
     void set_unit(double largest);
+    // Makes the words of the rows [begin, begin + count) from their derivatives, shape (count, n_outputs).
     void quantise(const double* derivatives, std::size_t begin, std::size_t count);
 
     const GradientScores& scores_;
@@ -84,18 +85,18 @@ public:
     const std::vector<double>& targets() const { return targets_; }
     const LargeArray<double>& values() const { return scores_; }
 
-    // Replaces all scores, and renews the weighting. With a loss of the user's own it waits for `GradientWeighting::take`.
+    // Replaces all scores, (n_rows, n_outputs), and updates weighting and sums(); for a user's loss call `take` afterwards.
     void set(const double* scores, GradientWeighting& weighting, int n_threads);
-    // The same after scores += numbers of each row's leaf.
+    // The same after scores += leaf values.
     void step(const LeafNumbers& leaves, GradientWeighting& weighting, int n_threads);
     const TargetSums& sums() const { return sums_; }
 
-    // The mean loss after each of `n_steps` steps, none of which is taken.
+    // out[s] = mean loss if the leaf values numbers[s] were added to the scores, s = 0 ... n_steps - 1.
     void losses_after(const std::int32_t* label_of_row, const double* const* numbers, std::size_t n_steps, int n_threads,
                       double* out) const;
-    // The mean loss at a step of `eta` along a direction, and its derivative in eta.
+    // Mean loss at scores + eta * direction, and its derivative by eta.
     void along(const LeafNumbers& direction, double eta, int n_threads, double* loss, double* slope) const;
-    // sum of w v / sum of w, independent of the order of the rows.
+    // Exact weighted mean of values, shape (n_rows,).
     double mean(const double* values, int n_threads) const;
 
 private:
@@ -110,11 +111,11 @@ private:
     std::vector<double> targets_;
     const RowWeights& weights_;
     double mass_scale_ = 1;             // masses per unit of sample weight
-    std::vector<std::int64_t> masses_;  // sample weights as integers, empty where all are 1
+    std::vector<std::int64_t> masses_;  // see GradientWeighting::masses
     std::int64_t total_mass_ = 0;       // of all workers
-    LargeArray<double> scores_, derivatives_;  // the latter where their size must be known before they are rounded
+    LargeArray<double> scores_, derivatives_;  // derivatives are stored only if the loss has no bound for them
     TargetSums sums_;
-    mutable int loss_exponent_ = 0, slope_exponent_ = 0;  // of the last sums, where the next ones begin
+    mutable int loss_exponent_ = 0, slope_exponent_ = 0;  // guesses for BlockMeans
 };
 
 }  // namespace radboost

@@ -1,4 +1,4 @@
-// Sums over the rows of all workers by label.
+// Integer sums over the rows of all workers, grouped by a label such as the leaf index.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 
 namespace radboost {
 
-// sums[label] = sum of value(i) over the rows i with that label.
+// sums[label] = sum of value(i) over the rows i with label_of_row[i] == label; shape (n_labels,).
 template <class Value>
 void sum_by_label(const RowWeights& weights, const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                   std::int64_t* sums, Value value) {
     const auto found = weights.add<std::int64_t>(
         n_labels, weights.n_rows(), n_threads, [&](std::size_t begin, std::size_t end, std::int64_t* own) {
-            // Neighboring rows often share a leaf: four sums in turn do not wait for each other.
+            // Neighboring rows often have equal labels: four sums in turn avoid store-to-load stalls.
             std::vector<std::int64_t> lanes(4 * n_labels, 0);
             std::int64_t* lane_sums = lanes.data();
             std::size_t i = begin;

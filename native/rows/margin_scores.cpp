@@ -14,13 +14,13 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kBlock = 512;  // rows evaluated together, small enough for the first-level cache
+constexpr std::size_t kBlock = 512;  // rows per block, small enough for the first-level cache
 
 RADBOOST_CLONES void margin_arguments(const double* scores, const std::int8_t* labels, std::size_t n, double* u) {
     for (std::size_t i = 0; i < n; ++i) u[i] = 1.0 - static_cast<double>(labels[i]) * scores[i];
 }
 
-// Sums of non-negative integers below 2^61 in two halves, which vectorise where a 128-bit sum would not.
+// Sum of non-negative integers below 2^61, as separate sums of their 32-bit halves, which vectorize (128-bit sums do not).
 struct Halves {
     std::uint64_t low = 0, high = 0;
     int128 total() const { return static_cast<int128>(high) * (std::uint64_t{1} << 32) + low; }
@@ -92,7 +92,7 @@ void MarginWeighting::put(const double* derivatives, std::size_t first, std::siz
     }
 }
 
-// From Phi' to the edge and growth weights, now that the sum S is known.
+// Second step of reweighing; `slope` is S of this weighting.
 void MarginWeighting::quantise(double slope, int n_threads) {
     const RowWeights& weights = row_weights();
     const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
@@ -163,7 +163,7 @@ LossSums MarginScores::renew(double largest_loss, double largest_slope, const st
     const double heaviest = weights_.largest_factor();
     const FixedScale loss_scale(largest_loss * heaviest), slope_scale(largest_slope * heaviest);
     const FixedScale error_scale(weights_.total());
-    // Loss, slope, error, and the slope of each weighting with factors; then the first three for each group.
+    // Layout of the sums: loss, slope, error; the slope of each weighting with factors; loss, slope, error of each group.
     const std::size_t first_group = 3 + weightings.size();
     const std::size_t width = first_group + (groups ? 3 * groups->n_groups() : 0);
     const bool given = weights_.given();
@@ -247,7 +247,7 @@ LossSums MarginScores::renew(double largest_loss, double largest_slope, const st
 LossSums MarginScores::reweigh(const std::vector<MarginWeighting*>& weightings, int n_threads, const RowGroups* groups,
                                LossSums* of_groups) {
     require(loss_.has_value(), "the scores have no loss: evaluate it and use reweigh_from");
-    // Phi and Phi' increase, so the largest argument has the largest of both: the scales are known before the sums.
+    // Phi and Phi' are increasing, so the largest argument gives the largest of both, and with them the fixed-point scales.
     const double largest = largest_argument(n_threads);
     double largest_loss, largest_slope;
     evaluate_loss(*loss_, &largest, 1, &largest_loss, &largest_slope);
@@ -276,7 +276,7 @@ LineSums MarginScores::along(const HypothesisColumns& columns, std::size_t slot,
                              int n_threads) const {
     require(loss_.has_value(), "the scores have no loss to evaluate");
     columns.require_fits(slot, n_rows(), 2);
-    // Few passes are made in the life of a fit (only `step="line_search"` asks), so the terms are simply stored.
+    // Only step="line_search" calls this, a few times per round, so the terms are simply stored.
     const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
     std::vector<double> values(n), slopes(n);
     parallel_for(n_threads, parts, [&](std::size_t part) {

@@ -1,4 +1,4 @@
-// Which group each row belongs to: the source that it comes from. Sums over the rows can then be taken for each group.
+// RowGroups: the group (data source, in multiple-source boosting) of each row, for sums per group.
 #pragma once
 
 #include <cstddef>

@@ -21,9 +21,9 @@ void RowWeights::replace(const double* weights, std::size_t n_rows) {
     count();
 }
 
-// What follows from the weights. A worker without rows cannot tell whether weights are given, and learns it here.
+// Computes all members that follow from the weights. A worker without rows learns here whether the others have weights.
 void RowWeights::count() {
-    double facts[3] = {weights_.empty() ? 0.0 : 1.0, 0.0, 0.0};  // given, fractions among them, the largest
+    double facts[3] = {weights_.empty() ? 0.0 : 1.0, 0.0, 0.0};  // given; some are not integers; the largest
     for (const double w : weights_) {
         require(w > 0 && w <= 0x1p52, "weights must be positive and at most 2^52");
         if (w != std::floor(w)) facts[1] = 1.0;
@@ -59,7 +59,7 @@ std::vector<std::int64_t> RowWeights::masses(double scale) const {
 
 double RowWeights::sum(const double* values, int n_threads) const {
     const double most = largest(1, 0.0, n_rows_, n_threads, [&](std::size_t begin, std::size_t end, double* found) {
-        double tops[8] = {};  // apart, so that none waits for the last
+        double tops[8] = {};  // eight independent maxima, for pipelining
         std::size_t i = begin;
         for (; i + std::size(tops) <= end; i += std::size(tops))
             for (std::size_t k = 0; k < std::size(tops); ++k)

@@ -25,7 +25,7 @@ std::int32_t ScoreGrid::admit(double step, int n_threads) {
     return whole;
 }
 
-// A class more than 1,024 behind the best of its row has a part of less than e^-1024 in anything: it may stay there.
+// Shifts each row so that its largest score is 0. Scores are clipped at -1024: such a class contributes less than e^-1024.
 void ScoreGrid::recentre(int n_threads) {
     const std::size_t n = scores_.size() / n_classes_;
     const std::size_t parts = std::min(std::max<std::size_t>(1, n), row_parts(scores_.size(), n_threads));

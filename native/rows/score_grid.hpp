@@ -1,4 +1,4 @@
-// Scores of several classes as 32-bit integers, so that sums of steps are exact in any order.
+// Multi-class scores as 32-bit fixed-point integers, so that sums of steps are exact in any order.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,7 @@
 
 namespace radboost {
 
-// n_rows x n_classes scores. Only the differences between the classes of a row count: rows are moved as a whole where the
-// scores would leave the range.
+// Scores (n_rows, n_classes) in units of 1 / kScoreGrid, up to a constant per row: rows are shifted if they could overflow.
 class ScoreGrid {
 public:
     static constexpr std::int64_t kLargest = (std::int64_t{1} << 30) - 1;
@@ -23,10 +22,10 @@ public:
     std::int32_t* values() { return scores_.data(); }
     const std::int32_t* row(std::size_t i) const { return scores_.data() + i * n_classes_; }
 
-    // Each row is moved so that its largest score is 0.
+    // Replaces all scores; each row is shifted so that its largest score is 0.
     void set(const double* scores);
-    // The step in units of the grid, after room for it has been made. Throws unless it is a multiple of 2^-20 and no longer
-    // than 256. Every score may then change by as much, once.
+    // Returns the step in units of the grid; afterwards each score may once be changed by at most that much without overflow
+    // (rows are shifted if necessary). Throws unless the step is a multiple of 2^-20 with |step| <= 256.
     std::int32_t admit(double step, int n_threads);
 
 private:
@@ -35,7 +34,7 @@ private:
     std::size_t n_classes_;
     const Collective& collective_;
     LargeArray<std::int32_t> scores_;
-    std::int64_t largest_ = 0;  // a bound on the absolute values of all workers
+    std::int64_t largest_ = 0;  // upper bound of |score| over all workers
 };
 
 }  // namespace radboost

@@ -35,7 +35,7 @@ std::size_t SoftmaxScores::parts(int n_threads) const {
     return std::min(std::max<std::size_t>(1, n_rows()), row_parts(n_rows() * n_classes(), n_threads));
 }
 
-// Calls function(first row, number of rows, scratch for rows x classes) for blocks of rows.
+// Calls function(first row, number of rows, buffer of shape (rows, classes)) for blocks of rows.
 template <class Function>
 void SoftmaxScores::for_blocks(int n_threads, Function&& function) const {
     const std::size_t n = n_rows(), n_parts = parts(n_threads);

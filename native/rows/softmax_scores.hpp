@@ -1,4 +1,4 @@
-// Soft-max boosting: scores psi, the stochastic rule g that they stand for, and what it pays.
+// Soft-max boosting (Geist, 2015): scores psi, the stochastic classifier g = softmax(psi), and its expected cost.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 namespace radboost {
 
 struct SoftmaxSums {
-    double risk;   // the mean of the expected costs, equation (4), with costs in [0, 1]
-    double error;  // fraction of the weight whose class does not have the largest score first
-    double size;   // the mean of the sum over z of |g(z | x) Delta c(z)|: the largest slope that any h can have
+    double risk;   // weighted mean of the expected costs, Geist (2015), equation (4); costs in [0, 1]
+    double error;  // weighted fraction of misclassified rows (in a tie the first class is predicted)
+    double size;   // weighted mean of sum_z |g(z | x) (c(z) - expected cost)|: upper bound of `slope` over all h
 };
 
 class SoftmaxScores {
 public:
-    // `costs` has a row of K for each class, or for each row, all in [0, 1]. Keeps a reference to the weights.
+    // `costs` in [0, 1]: shape (n_rows, n_classes) if costs_per_row, otherwise (n_classes, n_classes), a row per true class.
     SoftmaxScores(std::vector<std::uint16_t> classes, std::size_t n_classes, std::vector<float> costs, bool costs_per_row,
                   const RowWeights& weights);
 
@@ -29,28 +29,28 @@ public:
     const RowWeights& row_weights() const { return weights_; }
     const RowClasses& classes() const { return *classes_; }
     const ScoreGrid& grid() const { return grid_; }
+    // c(z) of each predicted class z for this row, shape (n_classes,).
     const float* costs_of(std::size_t row) const {
         return costs_.data() + (costs_per_row_ ? row : classes_->of_row()[row]) * n_classes();
     }
     bool costs_per_row() const { return costs_per_row_; }
-    const LargeArray<float>& rule() const { return rule_; }  // g(z | x_i)
-    const std::vector<double>& row_costs() const { return row_costs_; }
-    // The sum over z of |g(z | x_i) Delta c(z)| for each row.
+    const LargeArray<float>& rule() const { return rule_; }  // g(z | x_i), shape (n_rows, n_classes)
+    const std::vector<double>& row_costs() const { return row_costs_; }  // expected cost of each row
+    // sum_z |g(z | x_i) (c_i(z) - row_costs[i])| of each row.
     const std::vector<double>& row_sizes() const { return row_sizes_; }
-    // Each row is moved so that its largest score is 0: only differences count.
+    // Replaces the scores; each row is shifted so that its largest score is 0.
     void set(const double* scores) { grid_.set(scores); }
 
-    // h of a round, class x row: what `slope`, `along` and `step` go along. Whoever grows the trees fills it.
+    // h of a round, in {-1, 0, 1}, shape (n_classes, n_rows), for `slope`, `along` and `step`; SoftmaxPairs fills it.
     LargeArray<std::int8_t>& directions() { return h_; }
     const LargeArray<std::int8_t>& directions() const { return h_; }
-    // Those of an earlier fit, -1, 0 and +1, to take its steps once more.
-    void set_directions(const std::int8_t* directions);
+    void set_directions(const std::int8_t* directions);  // to replay the steps of an earlier fit
 
-    // Renews rule and costs from the scores.
+    // Recomputes rule, row_costs and row_sizes from the scores.
     SoftmaxSums evaluate(int n_threads);
-    // The derivative of the risk along psi - a h at a = 0, negated: <gradient, h>_N.
+    // Minus the derivative by a, at a = 0, of the risk at psi - a h: <gradient, h>_N in the paper.
     double slope(int n_threads) const;
-    // The risk at psi - a h, and the same there.
+    // The risk at psi - a h, and minus its derivative by a there.
     std::pair<double, double> along(double a, int n_threads) const;
     // psi -= a h; a is a multiple of 2^-20.
     void step(double a, int n_threads);
@@ -67,8 +67,8 @@ private:
     bool costs_per_row_;
     ScoreGrid grid_;
     LargeArray<float> rule_;
-    std::vector<double> row_costs_, row_sizes_;  // what the rule pays, and the sum over z of |g Delta c|
-    std::vector<double> wrong_;                  // for `evaluate`: 1 where another class has the largest score
+    std::vector<double> row_costs_, row_sizes_;
+    std::vector<double> wrong_;  // 1 if the row is misclassified, otherwise 0; buffer of `evaluate`
     LargeArray<std::int8_t> h_;
 };
 

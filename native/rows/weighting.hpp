@@ -1,7 +1,8 @@
-// What growing trees and judging hypotheses see of the training rows: integers, and nothing of the loss behind them.
+// Weighting: integer gradients and weights of the training rows, by which trees are grown and hypotheses scored. It hides the
+// loss; the ...Scores classes evaluate the loss and fill one weighting or several, each with its own factors on the rows
+// (multiple-source boosting: D times Q(k | x), the probability that the row is from source k).
 //
-// Scores know the loss and fill weightings; one vector of scores can fill several of them, each with factors of its own on
-// the rows (several sources: D times Q(k | x) for each source k).
+// "Answer" in names means predicted class; "gain" g(i, k) is the decrease of the loss in row i for predicting class k.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ namespace radboost {
 
 class HypothesisColumns;
 
-// The classes 0, 1, ... of the rows.
+// True class 0 ... n_classes - 1 of each row.
 class RowClasses {
 public:
     RowClasses(std::vector<std::uint16_t> of_row, std::size_t n_classes);
@@ -30,7 +31,7 @@ public:
     std::size_t n_rows() const { return of_row_.size(); }
     std::size_t n_classes() const { return n_classes_; }
     const std::vector<std::uint16_t>& of_row() const { return of_row_; }
-    // The first row of each class and, last, n_rows; empty unless the rows are sorted by class.
+    // First row of each class, then n_rows, shape (n_classes + 1,); empty unless the rows are sorted by class.
     const std::vector<std::size_t>& begin() const { return begin_; }
 
 private:
@@ -41,13 +42,13 @@ private:
     std::vector<std::size_t> begin_;
 };
 
-// Factors in [0, 1] on the rows, or none: every row has 1.
+// Optional factors in [0, 1] that multiply the gradient of each row; without them all are 1.
 class RowFactors {
 public:
-    // A worker without rows has no factors either, and must still know whether there are any.
+    // `factors`: shape (n_rows,), or nullopt. A worker without rows passes an empty vector if the others have factors.
     RowFactors(std::optional<std::vector<double>> factors, std::size_t n_rows);
 
-    // Others in their place: a fraction of each row times a number of its group.
+    // factors[i] = shares[i] * of_group[group of i], both in [0, 1].
     void replace(const double* shares, const RowGroups& groups, const double* of_group, int n_threads);
 
     bool given() const { return given_; }
@@ -67,9 +68,8 @@ public:
     std::size_t n_rows() const { return weights_->n_rows(); }
     const RowWeights& row_weights() const { return *weights_; }
     double total_weight() const { return weights_->total(); }
-    // Who else has rows of this problem.
     const Collective& collective() const { return weights_->collective(); }
-    // A hash of each row's codes and of what it is to be distinguished by: equal rows, equal hashes, whatever their position.
+    // Hash of each row's bin codes and class (or targets), shape (n_rows,): the key of row sampling, equal for equal rows.
     virtual std::vector<std::uint64_t> row_hashes(const BinnedData& data, int n_threads) const = 0;
 
 protected:
@@ -79,11 +79,11 @@ private:
     const RowWeights* weights_;
 };
 
-// The weights of one round enter the histograms as integers of about this total, quantized per unit of sample weight and
-// then multiplied by the weight, so that a row of weight k and k rows of weight 1 add up to the same.
+// Total of the growth weights, the integer weights in histograms. They are quantized per unit of sample weight and then
+// multiplied by it, so that a row of weight k equals k rows of weight 1.
 constexpr double kGrowthScale = 1073741824.0;  // 2^30
 
-// A weighting of rows with classes, for hypotheses that answer with a class.
+// Weighting for classification: hypotheses predict classes. Array arguments of methods have one entry per row of this worker.
 class AnswerWeighting : public Weighting {
 public:
     std::size_t n_classes() const { return classes_->n_classes(); }
@@ -91,52 +91,49 @@ public:
     const std::vector<std::size_t>& class_begin() const { return classes_->begin(); }
     std::vector<std::uint64_t> row_hashes(const BinnedData& data, int n_threads) const override;
 
-    // The weight of each row: D(i), or the sum of D(i, y) over the wrong classes y. The total over all rows is about
-    // kGrowthScale; copies of a row are counted in.
+    // Growth weight of each row: D(i), with several classes the sum of D(i, y) over the wrong classes y, times the copies of
+    // the row; scaled to a total of about kGrowthScale over all workers.
     const std::uint32_t* growth_weights() const { return growth_.data(); }
 
-    // An answer of class k gains g(i, k) at row i, so the edge of a hypothesis is the sum of g(i, answer). One channel
-    // with two classes, for the second: the first has its negative. Otherwise one for each class.
+    // Channels of gains: one per class; with two classes only that of class 1, because g(i, 0) = -g(i, 1).
     std::size_t n_channels() const { return n_classes() == 2 ? 1 : n_classes(); }
     // sums[label * n_channels + k] = sum of g(i, k) over the rows i of all workers with that label.
     virtual void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                            std::int64_t* sums) const = 0;
-    // totals[label] = sum of g(i, class of i) over the same rows: what being right everywhere gains.
+    // totals[label] = sum of g(i, class of i) over the same rows: the largest possible edge.
     virtual void leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                              std::int64_t* totals) const = 0;
-    // The edge that a sum of 1 stands for.
+    // Edge per unit of the integer gains.
     virtual double edge_unit() const = 0;
-    // What every answer gains in the rows [begin, begin + count), copies counted, and last the 0 of abstaining:
-    // table[k * (n_classes + 1) + answer]. `shrinking`: the same seen from the left, which differs where the loss has a kink
-    // (Multi-Class Deep Boosting, equation (27)).
+    // Gains times copies of the rows [begin, begin + count), shape (count, n_classes + 1); the last column is 0, for
+    // abstention. `shrinking`: gains for a decreasing weight of the hypothesis, which differ where the loss has a kink
+    // (Kuznetsov, Mohri and Syed, 2014, Multi-Class Deep Boosting, equation (27)).
     virtual void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const = 0;
-    // Edges as integers: sums[slot] is the sum over all rows of g(i, answer of the hypothesis there), times kValueGrid where
-    // its predictions are real; 0 for empty slots.
+    // Integer edges (n_slots,): sum over all rows of g(i, predicted class), if real times prediction * kValueGrid.
     virtual void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const;
-    // The same for hypotheses that are given by their real predictions, a row of `values` each: n_channels sums for each.
+    // The same for real predictions `values`, shape (n_hypotheses, n_rows). sums: shape (n_hypotheses,) for MarginWeighting,
+    // otherwise (n_hypotheses, n_classes), as if predictions were for each class.
     virtual void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const;
-    // The edge of one hypothesis, times a factor on each row, apart for each group of rows: sums[2 * group] in units of
-    // edge_unit() / kValueGrid, and sums[2 * group + 1] of the absolute terms. Factors are multiples of 1 / kValueGrid where
-    // the hypothesis votes, otherwise rounded with it.
+    // Edge of one hypothesis with a factor on each row, per group: sums[2 g] = sum of gain * prediction * factor over group
+    // g, sums[2 g + 1] = sum of the absolute terms, in units of edge_unit() / kValueGrid (to which factors are rounded).
     virtual void group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors,
                                  const RowGroups& groups, int n_threads, int128* sums) const;
-    // Whether g(i, k) is D(i) for the row's own class and -D(i) for every other, so that the growth weights tell all. The same
-    // on every worker.
+    // True if g(i, k) is D(i) for the row's class and -D(i) for all others, so that growth weights suffice.
     virtual bool gains_follow_classes() const { return true; }
-    // Otherwise: g as n_rows x n_classes, before copies are counted.
+    // Otherwise g for one copy of each row, shape (n_rows, n_classes).
     virtual const std::int32_t* gradients() const { return nullptr; }
-    // How often each row counts, where that is not once and not part of the gradients already; otherwise null.
+    // Number of copies of each row; null if all are 1 or if weights are factors, which are part of the gradients.
     const std::int64_t* copies() const { return row_weights().copies(); }
 
 protected:
     AnswerWeighting(const RowWeights& weights, std::shared_ptr<const RowClasses> classes);
 
-    // The growth weight of a row whose fraction of the total is `share` before copies are counted in.
+    // Growth weight of a row; `share`: the fraction of the total weight D that one copy of it has.
     std::uint32_t growth_weight(std::size_t row, double share) const;
 
     LargeArray<std::uint32_t> growth_;
 
-    // The edges of slots with leaves, in units of edge_unit() / kValueGrid.
+    // `edge_sums` of the slots with leaf values, in units of edge_unit() / kValueGrid.
     void leaf_edge_sums(const HypothesisColumns& columns, int n_threads, int128* sums) const;
 
 private:

@@ -1,20 +1,19 @@
-// Search for the best subset of a column's categories. Included by split_search.hpp.
+// Split search for categorical columns. Included by split_search.hpp, which describes Table; entries are categories.
 #pragma once
 
 #include "search/split_search.hpp"
 
 namespace radboost {
 
-// Marks the cuts that leave a child with too little sample weight. What neither the entries nor the missing values have
-// follows the heavier child.
+// Sets scores[k] = -1 for cuts after entry k that leave a child with less sample weight than `minimum`. Rows of the node that
+// are neither in an entry nor missing (categories of zero growth weight) follow the heavier child.
 void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,
                          bool missing_left, const Node& node, std::int64_t minimum, double* scores);
-// A subset of these categories, drawn: never none of them, and all only where values are missing. It depends on the key
-// and on which categories there are, on nothing else.
+// Random nonempty subset of the n categories `codes`, all of them only if `missing`; a function of key and categories.
 CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing);
 
-// Every cut along the order of the categories. With two classes the best of all subsets is among them (Breiman,
-// Friedman, Olshen and Stone, Classification and Regression Trees, theorem 4.5).
+// Scores every cut along the categories sorted by Table::order. With two classes the best of all subsets is among these cuts
+// (Breiman, Friedman, Olshen and Stone, 1984, Classification and Regression Trees, theorem 4.5).
 template <class Table>
 void search_categories(Table& table, const Categories& categories, const Node& node, const SplitSearch& search,
                        BestSplit& best) {
@@ -38,7 +37,7 @@ void search_categories(Table& table, const Categories& categories, const Node& n
         best.place(order.data(), present, categories.codes);
 }
 
-// The cuts along one order of the categories asked at two nodes: all of them, or the one after `only` entries.
+// Adds up the scores at two nodes of cuts along one order of the categories: all, or only the one after `only` > 0 entries.
 template <class Table, class Statistics>
 void search_shared_order(const Statistics& statistics, std::array<const Node*, 2> nodes,
                          const std::array<ColumnCodes, 2>& codes, const std::vector<std::uint8_t>& order, std::size_t only, bool missing, std::size_t column,
@@ -70,9 +69,9 @@ void search_shared_order(const Statistics& statistics, std::array<const Node*, 2
         best.place(order.data(), present, nullptr);
 }
 
-// The best subset for two nodes at once. With two classes a node's edge is the gain of what goes left minus the gain of what
-// goes right, or the other way round, or that of the whole node. So the edges of both are largest together where every
-// category goes by the sign of its gain at one node, of the sum, or of the difference: four orders have the best cut.
+// The best subset for a split that two nodes share (stump pairs). With two classes a node's edge is +-(gain on the left minus
+// gain on the right) or +-(gain of the whole node). So the sum of both edges is largest if categories are divided by the sign
+// of their gain at one node, of the sum of gains at both, or of the difference: one of four orders has the best cut.
 template <class Table, class Statistics>
 void choose_shared_categories(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
                               std::array<ColumnCodes, 2>& codes, const SplitSearch& search, BestSplit& best) {

@@ -1,24 +1,25 @@
-// Splits scored by sums of a few numbers of every row, its channels: what these are and how sums of them are scored is chosen
-// at compile time.
+// Node statistics for splits that are scored by sums of a few int64 numbers per row, the channels (edge_statistics.cpp: gains
+// by class; variance_statistics.cpp: gradients and weights). Template parameter Score: the channels and their score.
 //
-// Channels, a view of the rows as they are at the moment, provides
-//   std::size_t width() const;                                                     // numbers per row
-//   void add(std::size_t row, std::int64_t sign, std::int64_t* sums) const;        // sums += sign * those of a row
-//   void add_rows(const BinnedData&, RowSet, begin, end, first, last, std::int64_t* histogram) const;   // slot x channel,
-//                                     // of the rows at the indices [begin, end) and the columns [first, last)
-//   std::size_t tile_columns(std::size_t n_columns, int n_threads) const;          // that one pass over the rows handles
-// and Score, which sees sums of the channels,
+// Channels, a view of the rows' present numbers, provides
+//   std::size_t width() const;                                                     // channels per row
+//   void add(std::size_t row, std::int64_t sign, std::int64_t* sums) const;        // sums += sign * channels of the row
+//   void add_rows(const BinnedData&, RowSet, begin, end, first, last, std::int64_t* histogram) const;   // adds rows
+//                          // [begin, end) of the RowSet, columns [first, last), to a histogram of shape (n_slots, width)
+//   std::size_t tile_columns(std::size_t n_columns, int n_threads) const;          // columns per pass over the rows
+// and Score, a function of sums of channels,
 //   using Interface;                                                               // NodeStatistics or PairStatistics
 //   Channels channels() const;
 //   double unsplit(const Node&) const;   double to_beat(double unsplit) const;   double gain(double score) const;
 //   bool cannot_improve(const Node&) const;   std::int64_t weight(const Node&) const;
-//   void inherit(const Node& parent, const Split&, Node& left, Node& right) const; // what children have besides sums
+//   void inherit(const Node& parent, const Split&, Node& left, Node& right) const; // sets the children's monotone bounds
 //   void scores(const std::int64_t* entries, std::size_t n, std::int64_t* left, const Node&, std::size_t column,
-//               double* out) const;        // of the cuts after each entry; `left` is what lies left of the first
+//               double* out) const;        // scores of the cuts after entries 0 ... n - 1, -1 if not allowed; `left`: sums
+//                                          // of the rows left of all entries (missing values), may be overwritten
 //   void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node&) const;
-//                                          // sorts the n kept entries of categories as the cuts are tried
-// A PairStatistics' score also has
-//   std::int64_t answer_gain(const std::int64_t* sums, const Node&) const;                // what the node's best answer gains
+//                                          // sorts the n categories in `kept` into the order along which cuts are tried
+// For stump pairs (Interface = PairStatistics) also
+//   std::int64_t answer_gain(const std::int64_t* sums, const Node&) const;         // gain of the node's best class
 #pragma once
 
 #include <algorithm>
@@ -33,12 +34,12 @@
 
 namespace radboost {
 
-// Sample weights by slot, for the statistics with a leaf minimum.
+// Histograms of sample weights, shape (n_slots,), for a minimum weight of leaves; subtract_masses removes the rows of `part`.
 void build_masses(const BinnedData& data, const Node& node, const SplitSearch& search, std::vector<std::int64_t>& out);
 void subtract_masses(const BinnedData& data, const Node& part, const NodeHistograms* known, const SplitSearch& search,
                      std::vector<std::int64_t>& whole);
 
-// One column of a node: the sums of the channels by entry.
+// The Table (see split_search.hpp) of these statistics: one column of a node, sums of shape (n_entries, width).
 template <class Score>
 class ChannelTable;
 
@@ -162,7 +163,7 @@ protected:
     Score score_;
 
 private:
-    // Narrow data: each thread sums some of the rows, all but the first into a histogram of its own.
+    // For few columns: threads divide the rows and sum into separate histograms, which are added up at the end.
     void share_rows(const Node& node, int n_threads, std::int64_t* out) {
         const std::size_t size = data_.n_slots() * width(), parts = static_cast<std::size_t>(n_threads);
         const std::size_t count = node.rows.count;
@@ -178,7 +179,7 @@ private:
             for (std::size_t slot = 0; slot < size; ++slot) out[slot] += scratch_[part][slot];
     }
 
-    // Sums what goes left, row by row.
+    // Computes split.left_sums from the rows.
     void count_left(const Node& node, Split& split) const {
         const std::uint8_t* codes = data_.column(split.column);
         const SideTable sides = sides_of(data_, split);
@@ -188,7 +189,7 @@ private:
             if (sides[codes[node.rows[i]]]) rows.add(node.rows[i], 1, split.left_sums.data());
     }
 
-    std::vector<LargeArray<std::int64_t>> scratch_;  // histograms of the threads
+    std::vector<LargeArray<std::int64_t>> scratch_;  // one histogram per thread
 };
 
 template <class Score>

@@ -1,4 +1,4 @@
-// Which columns a node looks at.
+// Random columns per node (max_features): slices of a random permutation that is a function of a key.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ public:
         std::iota(shuffled_.begin(), shuffled_.end(), 0u);
     }
 
-    // The columns at the indices [first, last) of a shuffle named by the key, ascending.
+    // Entries [first, last) of the permutation of all columns that the key determines, sorted.
     std::vector<std::uint32_t> draw(std::uint64_t key, std::size_t first, std::size_t last) {
         return draw_of(shuffled_.size(), key, first, last);
     }
-    // The same among these columns, which are ascending.
+    // The same with a permutation of the `allowed` columns.
     std::vector<std::uint32_t> draw(const std::vector<std::uint32_t>& allowed, std::uint64_t key, std::size_t first,
                                     std::size_t last) {
         std::vector<std::uint32_t> drawn = draw_of(allowed.size(), key, first, last);
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    // Of the first n numbers.
+    // The same with a permutation of 0 ... n - 1, by a partial Fisher-Yates shuffle that is undone afterwards.
     std::vector<std::uint32_t> draw_of(std::size_t n, std::uint64_t key, std::size_t first, std::size_t last) {
         swapped_.clear();
         for (std::size_t k = 0; k < last; ++k) {
@@ -46,7 +46,7 @@ private:
         return drawn;
     }
 
-    std::vector<std::uint32_t> shuffled_;  // 0, 1, ... again after every draw
+    std::vector<std::uint32_t> shuffled_;  // 0, 1, ... between calls
     std::vector<std::size_t> swapped_;
 };
 

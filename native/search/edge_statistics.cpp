@@ -1,4 +1,5 @@
-// Splits scored by the gains of every answer: the edge criterion of objectives whose gains differ from row to row.
+// Splits by the edge criterion for objectives whose gains g(i, c) differ by class (see AnswerWeighting): the channels of a
+// row are its gains for all classes. Also has make_statistics, which chooses between this and LabelStatistics.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -14,8 +15,8 @@ RADBOOST_CLONES void add_gains(const std::int32_t* gains, std::size_t n, std::in
     for (std::size_t c = 0; c < n; ++c) sums[c] += times * gains[c];
 }
 
-// The gains of many rows by slot, for the columns [first, last). One call for all of them: choosing the instruction set
-// for every row and column took a third of the time.
+// Adds the gains of rows [begin, end) to a histogram of shape (n_slots, n), columns [first, last). One call for all rows,
+// because dispatching to the clone (RADBOOST_CLONES) for each row and column took a third of the time.
 RADBOOST_CLONES void add_rows_of_gains(const std::uint8_t* by_row, std::size_t width, const std::uint32_t* rows,
                                        std::size_t begin, std::size_t end, const std::uint32_t* offsets,
                                        std::size_t first, std::size_t last, const std::int32_t* gains,
@@ -32,8 +33,8 @@ RADBOOST_CLONES void add_rows_of_gains(const std::uint8_t* by_row, std::size_t w
     }
 }
 
-// The score of the cut after each of `size` entries: the largest sum of each side, 0 where all are negative (the leaf
-// abstains). `left` holds what is left of the first entry, and ends as the sum of all.
+// Score of the cut after each of `size` entries: sum over both sides of the largest gain of a class, or 0 if all are negative
+// (the leaf abstains). `left`: gains left of the first entry; overwritten.
 RADBOOST_CLONES void scan_entries(const std::int64_t* entries, std::size_t size, std::size_t n,
                                   const std::int64_t* totals, std::int64_t* left, double* out) {
     for (std::size_t entry = 0; entry < size; ++entry) {
@@ -49,10 +50,10 @@ RADBOOST_CLONES void scan_entries(const std::int64_t* entries, std::size_t size,
     }
 }
 
-// What each answer gains at a row, copies counted in.
+// Channels: the gain of each class in a row, times the copies of the row.
 struct GainChannels {
-    const std::int32_t* gains;   // row x answer
-    const std::int64_t* copies;  // null: every row counts once
+    const std::int32_t* gains;   // shape (n_rows, n_answers); an answer is a class
+    const std::int64_t* copies;  // null: all 1
     std::size_t n_answers;
 
     std::size_t width() const { return n_answers; }
@@ -83,7 +84,7 @@ public:
     double to_beat(double unsplit) const { return unsplit; }
     double gain(double score) const { return score * weighting_.edge_unit(); }
     bool cannot_improve(const Node&) const { return false; }
-    std::int64_t weight(const Node& node) const {  // the gains tell no more
+    std::int64_t weight(const Node& node) const {  // a proxy: the sum of |gains|
         return std::accumulate(node.sums.begin(), node.sums.end(), std::int64_t{0},
                                [](std::int64_t sum, std::int64_t gain) { return sum + std::abs(gain); });
     }
@@ -92,7 +93,7 @@ public:
                 double* out) const {
         scan_entries(entries, n, weighting_.n_classes(), node.sums.data(), left, out);
     }
-    // By what the node's best answer gains, the least first.
+    // Ascending by the gain of the node's best class.
     void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node& node) const {
         std::array<std::int64_t, kEntries> gains;
         for (std::size_t k = 0; k < n; ++k) gains[kept[k]] = answer_gain(entries + kept[k] * weighting_.n_classes(), node);

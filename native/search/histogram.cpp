@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kPrefetchRows = 16;
 
-// Where the histogram of a column begins: looked up, or every 256 slots.
+// First slot of a column: from a table, or 256 * column (BinnedData::even_slots).
 struct PackedSlots {
     const std::uint32_t* offsets;
     std::size_t operator()(std::size_t column) const { return offsets[column]; }
@@ -17,7 +17,7 @@ struct EvenSlots {
     std::size_t operator()(std::size_t column) const { return 256 * column; }
 };
 
-// All columns of [first, last) for one row.
+// Adds one row to columns [first, last).
 template <class Weight>
 inline void add_row(const std::uint8_t* codes, PackedSlots slots, std::size_t first, std::size_t last, Weight weight,
                     Weight* histogram) {
@@ -39,7 +39,7 @@ inline void add_row(const std::uint8_t* codes, EvenSlots slots, std::size_t firs
     for (; c + 8 <= last; c += 8, base += 8 * 256) {
         std::uint64_t word;
         std::memcpy(&word, codes + c, sizeof word);
-        // Constant distances from one pointer: they cost nothing in the address.
+        // Constant offsets from one pointer are part of the addressing mode and cost nothing.
         for (std::size_t k = 0; k < 8; ++k) base[256 * k + ((word >> (8 * k)) & 255)] += weight;
     }
     if (c + 4 <= last) {
@@ -94,7 +94,7 @@ void remove_from_histogram(const BinnedData& data, RowSet rows, std::size_t begi
                            const Weight* weights, Weight* histogram) {
     for (std::size_t i = begin; i < end; ++i) {
         const std::size_t row = rows[i];
-        // Unsigned sums wrap around, so adding the negative takes the weight out.
+        // Addition modulo 2^bits of the negative weight subtracts it.
         add_row(data.row(row), PackedSlots{data.slot_offsets.data()}, 0, data.n_columns,
                 static_cast<Weight>(Weight{0} - weights[row]), histogram);
     }

@@ -1,4 +1,4 @@
-// Sums of row weights per column and bin.
+// Histograms: sums of row weights by column and bin code. A slot is the histogram entry of one code of one column.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace radboost {
 
-// Rows of a node: `indices` null means the rows 0 .. count - 1.
+// Rows of a node: `indices` (count,), or rows 0 ... count - 1 if null.
 struct RowSet {
     const std::uint32_t* indices;
     std::size_t count;
@@ -16,7 +16,7 @@ struct RowSet {
     std::size_t operator[](std::size_t i) const { return indices ? indices[i] : i; }
 };
 
-// Which columns a search covers: `indices` null means all of them.
+// Columns of a search: `indices` (count,), or columns 0 ... count - 1 if null.
 struct ColumnSet {
     const std::uint32_t* indices;
     std::size_t count;
@@ -24,18 +24,18 @@ struct ColumnSet {
     std::size_t operator[](std::size_t k) const { return indices ? indices[k] : k; }
 };
 
-// Columns handled in one sweep over the rows: their histograms stay in the first- or second-level cache.
+// Columns per pass over the rows: their histograms stay in the first- or second-level cache.
 constexpr std::size_t kTileColumns = 64;
-// Row times column updates below which waking threads costs more than it brings.
+// Histogram updates (rows times columns) from which several threads are faster than one.
 constexpr std::size_t kParallelUpdates = 60000;
 
-// histogram[slot_offsets[c] + code] += weights[row] for the rows at the indices [begin, end) and the columns
-// [first, last). Integer sums: the result does not depend on threads or order.
+// histogram[slot_offsets[c] + code of row in c] += weights[row] for rows[begin ... end - 1] and columns [first, last).
+// histogram: shape (n_slots,); weights: shape (n_rows,), Weight is uint32 or int64.
 template <class Weight>
 void add_to_histogram(const BinnedData& data, RowSet rows, std::size_t begin, std::size_t end, std::size_t first,
                       std::size_t last, const Weight* weights, Weight* histogram);
 
-// Takes rows out of a histogram that holds them.
+// Subtracts rows[begin ... end - 1], all columns, from a histogram.
 template <class Weight>
 void remove_from_histogram(const BinnedData& data, RowSet rows, std::size_t begin, std::size_t end,
                            const Weight* weights, Weight* histogram);

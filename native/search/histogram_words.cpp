@@ -10,7 +10,7 @@ std::size_t used_slots(const BinnedData& data, std::size_t column) {
     return data.n_bins(column) + std::size_t{data.has_missing[column]};
 }
 
-// Numbers of the slots in use: `lines` lines of all slots, each of which has `width` numbers.
+// An array of shape (lines, n_slots, width), of which only the slots in use are sent.
 struct Layout {
     const BinnedData& data;
     std::size_t lines, width;
@@ -20,7 +20,7 @@ struct Layout {
         for (std::size_t c = 0; c < data.n_columns; ++c) used += used_slots(data, c);
         return lines * used * width;
     }
-    // Calls body(place in the histograms, place among those in use, how many) for every run of such numbers.
+    // Calls body(offset in the array, offset among the numbers in use, count) for every contiguous run in use.
     template <class Body>
     void runs(Body&& body) const {
         std::size_t at = 0;
@@ -57,7 +57,7 @@ std::size_t n_words(const BinnedData& data, const NodeHistograms& histograms) {
     return parts.words_of_classes() + parts.channels.size() + parts.masses.size();
 }
 
-// Copied byte by byte: which half of a word a sum lies in is the same on all workers, and no sum reaches into the other half.
+// Class weights are copied as bytes, so that pairs of them become words.
 void write_words(const BinnedData& data, const NodeHistograms& histograms, std::int64_t* words) {
     const Layouts parts(data, histograms);
     const std::size_t paired = parts.words_of_classes();

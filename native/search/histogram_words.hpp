@@ -1,8 +1,6 @@
-// The histograms of a node as words that several workers add up.
-//
-// The sums of the classes have 32 bits each, also over the rows of all workers: the growth weights of all rows come to about
-// kGrowthScale, and rounding at most doubles that. So two of them share a word of 64 bits, and adding words adds both.
-// Channels and sample weights have a word each. The slots that a column does not use are left out.
+// Serialization of a node's histograms to int64 words, whose sum over the workers is the histograms of all rows.
+// Two class weights are packed into a word. Adding words adds both without carry: sums over all workers stay below 2^32, as
+// growth weights have a total of about 2^30, which rounding at most doubles. Unused slots of columns are left out.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +11,10 @@
 
 namespace radboost {
 
+// Number of words that `write_words` writes.
 std::size_t n_words(const BinnedData& data, const NodeHistograms& histograms);
 void write_words(const BinnedData& data, const NodeHistograms& histograms, std::int64_t* words);
-// `shape`: histograms of the same kind as those that were written.
+// `shape`: histograms of the same sizes as those written; its values are not read.
 void read_words(const BinnedData& data, const std::int64_t* words, const NodeHistograms& shape, NodeHistograms& out);
 
 }  // namespace radboost

@@ -1,4 +1,4 @@
-// The score of a split by the weights of the classes on its two sides.
+// Scores of splits by the integer class weights of both children, for the criteria gini and edge.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace radboost {
 
-// Classes of one side together: what the score of a child is computed from.
+// Sums over the classes of one child, from which its score is computed.
 struct Side {
     std::int64_t weight = 0, squares = 0, largest = 0;
 
@@ -22,7 +22,7 @@ struct Side {
     std::int64_t edge() const { return std::max<std::int64_t>(0, 2 * largest - weight); }
 };
 
-// `all` and `left` by class; -1 where gini finds a side without weight.
+// Score of a split from the class weights of the node (`all`) and of its left child, shape (n,). Gini of an empty child: -1.
 inline double split_score(Criterion criterion, const std::int64_t* all, const std::int64_t* left, std::size_t n) {
     Side here, there;
     for (std::size_t s = 0; s < n; ++s) {
@@ -40,15 +40,14 @@ inline double unsplit_score(Criterion criterion, const std::int64_t* all, std::s
     return side.weight == 0 ? 0.0 : side.gini();
 }
 
-// What a split must score more than. Rounding must not make a useless split look useful; edges are whole numbers.
+// Score that a split must exceed: that of the unsplit node, plus a margin for rounding with gini (edges are exact integers).
 inline double score_to_beat(Criterion criterion, double unsplit) {
     return criterion == Criterion::edge ? unsplit : unsplit * (1 + 1e-12) + 1e-12;
 }
 
-// With two classes and monotone constraints: the value that a part of a node may have, the closest to (second - first) /
-// (second + first) that the node's bounds allow, and what it scores. By gini that is (P^2 + N^2) / W = (W + G^2 / W) / 2 with
-// W = P + N and G = P - N, and a value v in the place of G / W leaves (W + (2 G - W v) v) / 2 of it. By the edge it is G or -G,
-// as the value's sign says.
+// Two classes with monotone constraints: the leaf value v of a child with class weights N = first and P = second, and its
+// score. With W = P + N and G = P - N, v is G / W clipped to the node's bounds. The Gini score (P^2 + N^2) / W = (W + G^2 /
+// W) / 2 becomes (W + (2 G - W v) v) / 2 if v replaces G / W. The edge is G * sign(v).
 struct BoundedAnswer {
     double value, score;
 
@@ -62,7 +61,7 @@ struct BoundedAnswer {
     }
 };
 
-// Whether no split can improve on a node with these weights.
+// True if at most one class has weight, so that no split can improve on the node.
 inline bool one_class_only(const std::int64_t* all, std::size_t n) {
     return n - static_cast<std::size_t>(std::count(all, all + n, 0)) <= 1;
 }

@@ -70,7 +70,7 @@ void LabelStatistics::describe_children(const Node& parent, const Split& split, 
     if (!directions_.empty()) inherit_bounds(parent, split, left, right);
 }
 
-// Everything to one side of the middle between the children's values stays there, however far the tree grows.
+// Monotone constraints: bounds all values below either child by the mean of the two children's values.
 void LabelStatistics::inherit_bounds(const Node& parent, const Split& split, Node& left, Node& right) const {
     for (Node* child : {&left, &right}) {
         child->lowest = parent.lowest;
@@ -133,12 +133,11 @@ void LabelStatistics::build(const Node& node, const SplitSearch& search, NodeHis
     });
 }
 
-// Narrow data: the threads share the rows. Where the border between two threads cuts a class, the later one sums its part
-// into a histogram of its own.
+// For few columns: threads divide the rows. Of a class that two threads divide, the later one fills its own histogram.
 void LabelStatistics::share_rows(const Node& node, int n_threads, std::uint32_t* out) {
     const std::size_t slots = data_.n_slots(), parts = static_cast<std::size_t>(n_threads), n = node.rows.count;
     scratch_.resize(parts);
-    std::vector<std::uint32_t> continued(parts, UINT32_MAX);  // the class that a part found begun
+    std::vector<std::uint32_t> continued(parts, UINT32_MAX);  // class whose rows begin in an earlier part
     for (const Segment& segment : node.segments)
         if (segment.begin == segment.end) std::fill_n(out + segment.class_index * slots, slots, 0u);
     parallel_for(n_threads, parts, [&](std::size_t part) {
@@ -196,7 +195,6 @@ Split LabelStatistics::find(const Node& node, const NodeHistograms& histograms, 
     return finish(node, std::move(best));
 }
 
-// What goes left at a node, read off its histograms.
 void LabelStatistics::count_left(const Node& node, const NodeHistograms& histograms, Split& split) const {
     const std::size_t slots = data_.n_slots(), offset = data_.slot_offsets[split.column];
     const std::size_t n_bins = data_.n_bins(split.column);
@@ -289,7 +287,7 @@ Split LabelStatistics::find_shared(Node& first, Node& second, ColumnSet columns,
                                                    start_shared(first, second).score));
 }
 
-// The sum of two edges, which are whole numbers: nothing to add against rounding.
+// The sum of two edges, exact integers: needs no margin for rounding.
 BestSplit LabelStatistics::start_shared(const Node& first, const Node& second) const {
     return {unsplit_score(first) + unsplit_score(second), Split{}};
 }

@@ -1,4 +1,5 @@
-// Splits scored by the weight of every class in the children.
+// Node statistics for splits that are scored by the weight of each class in the children (gini, and edges whose gains follow
+// from the class). The histogram of a class is filled from the node's rows of that class, which are contiguous.
 #pragma once
 
 #include <array>
@@ -47,14 +48,14 @@ private:
 
     double unsplit_score(const Node& node) const;
     int direction(std::size_t column) const { return directions_.empty() ? 0 : directions_[column]; }
-    // The weight of each of two classes, from what a node has by segment.
+    // Weights of two classes (0 for a class without segment) from an array by segment of the node.
     std::array<std::int64_t, 2> weights_of_two(const Node& node, const std::int64_t* by_segment) const;
-    // Of a split of a node with directions; -1 where the children's values are in the wrong order.
+    // Score of a split under monotone constraints; -1 if the children's values violate the column's direction.
     double bounded_score(const Node& node, std::size_t column, std::array<std::int64_t, 2> left,
                          std::array<std::int64_t, 2> all) const;
     void inherit_bounds(const Node& parent, const Split& split, Node& left, Node& right) const;
     void share_rows(const Node& node, int n_threads, std::uint32_t* out);
-    // Counts what goes left: read off the histograms, or row by row.
+    // Sets split.left_sums, from the histograms or from the rows.
     void count_left(const Node& node, const NodeHistograms& histograms, Split& split) const;
     void count_left(const Node& node, Split& split) const;
 
@@ -62,9 +63,9 @@ private:
     const AnswerWeighting& weighting_;
     Criterion criterion_;
     const std::vector<std::int8_t>& directions_;
-    bool keep_classes_;  // with several workers: also those of which this one has no rows in a node
-    std::vector<std::vector<std::uint32_t>> scratch_;  // a class's histogram that two threads share
-    LargeArray<std::uint32_t> gathered_;  // growth weights of the nodes that are searched
+    bool keep_classes_;  // several workers: nodes keep segments of classes without rows here
+    std::vector<std::vector<std::uint32_t>> scratch_;  // per thread: histogram of a class whose rows two threads divide
+    LargeArray<std::uint32_t> gathered_;  // growth weights of the searched nodes, in the order of their rows
 };
 
 }  // namespace radboost

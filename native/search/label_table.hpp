@@ -1,4 +1,4 @@
-// One column of a node, scored by the weight of every class: what LabelStatistics hands to the search of a split.
+// The Table (see split_search.hpp) of LabelStatistics: one column of a node with the weight of each class by entry.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace radboost {
 
-// One column of a node: the weight of every class that occurs there, by entry.
+// `first_` points to the weights: into a histogram, or to an array of shape (n_segments, missing_entry_ + 1).
 class LabelTable {
 public:
     LabelTable(const LabelStatistics& statistics, const Node& node) : statistics_(statistics), node_(node) {}
@@ -101,7 +101,7 @@ public:
         return 2 * std::int64_t{key_weight(key_segment(), entry)} - weight(entry);
     }
 
-    // By the share of the key class, the smallest first.
+    // Ascending by the key class's fraction of the entry's weight; entries without weight are left out.
     std::size_t order(std::uint8_t* entries) const {
         std::array<std::uint64_t, kEntries> key, all;
         const std::size_t segment = key_segment();
@@ -112,7 +112,7 @@ public:
             if (all[entry] != 0) entries[n++] = static_cast<std::uint8_t>(entry);
         }
         std::sort(entries, entries + n, [&](std::uint8_t a, std::uint8_t b) {
-            const std::uint64_t share_a = key[a] * all[b], share_b = key[b] * all[a];  // factors of 32 bits: exact
+            const std::uint64_t share_a = key[a] * all[b], share_b = key[b] * all[a];  // products of 32-bit factors: exact
             return share_a != share_b ? share_a < share_b : a < b;
         });
         return n;
@@ -143,7 +143,7 @@ private:
         }
     }
 
-    // By segment: what `sum` finds in its rows.
+    // out[s] = sum(codes, weights, n) of the rows of segment s.
     template <class Sum>
     void sum_segments(const ColumnCodes& codes, std::int64_t* out, Sum&& sum) const {
         for (std::size_t s = 0; s < node_.segments.size(); ++s) {
@@ -197,8 +197,7 @@ private:
         (gini ? gini_scores : edge_scores)(left, here, there, n, total, out);
     }
 
-    // The class whose share orders the categories: the second of two (past the end where it does not occur), otherwise the
-    // heaviest.
+    // Segment of the class by which categories are sorted: with two classes class 1 (absent: n_segments), else the heaviest.
     std::size_t key_segment() const {
         std::size_t best = 0;
         const bool two = statistics_.weighting_.n_classes() == 2;
@@ -215,6 +214,7 @@ private:
         return sum;
     }
 
+    // Weights by entry of segment s.
     const std::uint32_t* sums(std::size_t s) const {
         return from_histogram_ ? first_ + node_.segments[s].class_index * statistics_.data_.n_slots()
                                : first_ + s * (missing_entry_ + 1);

@@ -1,3 +1,4 @@
+// Kernels on masks in plain C++ (namespace portable) and for AVX-512 (fast), and the functions that choose between them.
 #include "search/masks.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "core/common.hpp"
 
 #if defined(RADBOOST_FAST_MASKS)
-// The headers of GCC 12 leave registers undefined on purpose, and then warn of it where they are used.
+// The intrinsics of GCC 12 leave registers undefined on purpose and cause these warnings where they are inlined.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -21,7 +22,7 @@ namespace radboost {
 namespace portable {
 namespace {
 
-// A byte or word of ones for each bit that is set.
+// bytes[i] = 255 if bit i of the mask is set, otherwise 0.
 RADBOOST_INLINE void spread(MaskWord mask, std::uint8_t* bytes) {
     constexpr std::uint64_t kEachByte = 0x0101010101010101;
     constexpr std::uint64_t kOneBitEach = 0x8040201008040201;  // bit k of byte k
@@ -32,7 +33,7 @@ RADBOOST_INLINE void spread(MaskWord mask, std::uint8_t* bytes) {
     for (std::size_t i = 0; i < kWordRows; ++i) bytes[i] = bytes[i] != 0 ? 255 : 0;
 }
 
-// Bit i of the result is set where bytes[i] is 1; all are 0 or 1.
+// Inverse of `spread`: bit i of the result is bytes[i], which must be 0 or 1.
 RADBOOST_INLINE MaskWord collect(const std::uint8_t* bytes) {
     MaskWord mask = 0;
     for (std::size_t part = 0; part < 8; ++part) {
@@ -43,7 +44,7 @@ RADBOOST_INLINE MaskWord collect(const std::uint8_t* bytes) {
     return mask;
 }
 
-// The 64 entries of a word. Those of the last word may end with the highest row of the mask: they are copied.
+// The 64 entries of word number `word`; of the last word a padded copy, as the array may end after the highest selected row.
 template <class T>
 RADBOOST_INLINE const T* entries_of(const T* entries, std::size_t word, std::size_t n_words, MaskWord mask, T* copy) {
     if (word + 1 < n_words) return entries + kWordRows * word;
@@ -64,7 +65,7 @@ RADBOOST_INLINE void mask_weights(const std::uint32_t* weights, MaskWord mask, s
 
 RADBOOST_CLONES CodeRange masked_range(const std::uint8_t* codes, const MaskWord* mask, std::size_t n_words,
                                        int missing_code, const CodeRange& bounds) {
-    constexpr std::size_t kLook = 16;  // words between two looks whether the bounds are reached
+    constexpr std::size_t kLook = 16;  // words between two checks whether the bounds are reached
     CodeRange range;
     for (std::size_t first = 0; first < n_words && !range.covers(bounds); first += kLook) {
         std::uint8_t low[kWordRows], high[kWordRows], missing[kWordRows] = {};
@@ -130,7 +131,7 @@ RADBOOST_CLONES std::uint32_t masked_sum_of_code(const std::uint8_t* codes, std:
 RADBOOST_CLONES std::size_t split_mask(const std::uint8_t* codes, std::uint8_t bin, int left_code, const MaskWord* mask,
                                        std::size_t n_words, MaskWord* left, MaskWord* right) {
     std::size_t count = 0;
-    // Without a code of its own the comparison with 0 says nothing new: it is at most `bin` anyway.
+    // Without left_code the comparison is with 0, which is <= bin anyway.
     const std::uint8_t also = left_code >= 0 ? static_cast<std::uint8_t>(left_code) : std::uint8_t{0};
     for (std::size_t w = 0; w < n_words; ++w) {
         left[w] = right[w] = 0;
@@ -154,7 +155,7 @@ RADBOOST_CLONES std::size_t count_rows(const MaskWord* mask, std::size_t n_words
 
 namespace {
 
-// entry(i) of every row i of the mask, one after the other.
+// Writes entry(i) of every selected row i contiguously to `to`.
 template <class T, class Entry>
 RADBOOST_INLINE void pack_entries(const MaskWord* mask, std::size_t n_words, T* to, Entry&& entry) {
     for (std::size_t w = 0; w < n_words; ++w) {
@@ -188,7 +189,7 @@ RowSplit split_rows(const std::uint8_t* codes, std::uint8_t bin, int left_code, 
     const std::uint32_t* const left_begin = left;
     std::size_t missing = 0;
     const auto send = [&](std::uint32_t row) {
-        // Both stores always happen and only one pointer moves on: no branch to mispredict.
+        // Both stores always happen and only one pointer advances: no branch to mispredict.
         const int code = codes[row];
         const bool goes_left = (code <= bin) | (code == left_code);
         missing += code == missing_code;
@@ -224,7 +225,7 @@ RADBOOST_AVX512 inline __m512i load_codes(const std::uint8_t* codes, MaskWord ma
     return _mm512_maskz_loadu_epi8(mask, codes);
 }
 
-// Through memory, because the intrinsics that halve a register make some compilers warn of their own headers.
+// Reductions go through memory, because the intrinsics for halves of a register cause warnings in some compilers' headers.
 RADBOOST_AVX512 inline std::uint8_t smallest(__m512i v) {
     alignas(64) std::uint8_t lanes[kWordRows];
     _mm512_store_si512(lanes, v);
@@ -243,7 +244,7 @@ RADBOOST_AVX512 inline std::uint32_t sum_of_lanes(__m512i v) {
     return std::accumulate(lanes, lanes + 16, std::uint32_t{0});
 }
 
-// Columns at a time: their sums stay in registers, and the weights are loaded once for all.
+// Columns per pass: their sums stay in registers, and the weights are loaded once for all of them.
 constexpr int kSumColumns = 10;
 
 template <int kColumns>
@@ -272,8 +273,8 @@ RADBOOST_AVX512 void sum_columns(const ColumnCut* cuts, const std::uint32_t* wei
     for (int k = 0; k < kColumns; ++k) sums[k] = sum_of_lanes(totals[k]);
 }
 
-// `count` bytes are wanted, and there is room for `room`. Thin masks pack into a few bytes: short stores, which seldom
-// touch two cache lines, make packing them 1.4 times as fast.
+// Stores at least the first `count` of the packed bytes, at most `room`. Sparse masks give few bytes; short stores, which
+// seldom cross cache lines, make packing them 1.4 times as fast.
 RADBOOST_AVX512 inline void store_packed(std::uint8_t* to, __m512i packed, std::size_t count, std::size_t room) {
     if (count <= 16 && room >= 16)
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_castsi512_si128(packed));
@@ -296,7 +297,7 @@ RADBOOST_AVX512 inline std::size_t ones(MaskWord word) { return static_cast<std:
 
 RADBOOST_AVX512 CodeRange masked_range(const std::uint8_t* codes, const MaskWord* mask, std::size_t n_words,
                                        int missing_code, const CodeRange& bounds) {
-    constexpr std::size_t kLook = 16;  // words between two looks whether the bounds are reached
+    constexpr std::size_t kLook = 16;  // words between two checks whether the bounds are reached
     const __m512i missing = _mm512_set1_epi8(static_cast<char>(missing_code));
     CodeRange range;
     for (std::size_t first = 0; first < n_words && !range.covers(bounds); first += kLook) {
@@ -432,7 +433,7 @@ RADBOOST_AVX512 RowSplit split_rows(const std::uint8_t* codes, std::uint8_t bin,
         if (rows != nullptr) {
             for (std::size_t k = 0; k < kWordRows; ++k) gathered[k] = codes[rows[i + k]];
             code = _mm512_load_si512(gathered);
-            // Read before anything is written: `left` may be where they are.
+            // Read before anything is written, because `left` may be `rows`.
             for (std::size_t part = 0; part < 4; ++part) numbers[part] = _mm512_loadu_si512(rows + i + 16 * part);
         } else {
             code = _mm512_loadu_si512(codes + first + i);

@@ -50,7 +50,7 @@ struct CategorySides {
         const std::uint32_t* const left_begin = to_left;
         std::size_t missing = 0;
         for (std::size_t i = begin; i < end; ++i) {
-            // Both stores always happen and only one pointer moves on: no branch to mispredict.
+            // Both stores always happen and only one pointer advances: no branch to mispredict.
             const auto row = static_cast<std::uint32_t>(rows[i]);
             const std::uint32_t code = codes[row];
             const bool goes_left = left(code);
@@ -70,7 +70,7 @@ std::size_t parts_for(std::size_t count, int n_threads) {
 
 template <class Sides>
 Partition partition_by(Sides sides, RowSet rows, std::uint32_t* out, std::uint32_t* scratch, int n_threads) {
-    if (rows.count == 0) return {0, 0};  // a worker without rows has no arrays either
+    if (rows.count == 0) return {0, 0};  // a worker without rows has null arrays
     const std::size_t count = rows.count, parts = parts_for(count, n_threads);
     std::vector<RowSplit> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {

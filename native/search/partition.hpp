@@ -1,4 +1,4 @@
-// Rows of a node sent to its children, in their order.
+// Partition of a node's rows between its children, stable (the order of the rows is kept). Called by NodeGrower.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,24 @@
 
 namespace radboost {
 
-// Which side a code goes to: left up to `bin`, or where `left` has it in a categorical column. Missing values have the
-// largest code of their column.
+// The test of a split: codes <= bin (in a categorical column: in the set `left`) go left, missing values if missing_left.
 struct Question {
     std::uint32_t column, bin;
     bool missing_left;
     CategorySet left;
 };
 
+// Numbers of rows that went left, and whose value is missing.
 struct Partition {
     std::size_t left_count = 0;
     std::size_t missing_count = 0;
 };
 
-// Writes `rows` to `out` so that those going left come first, both groups in their old order. `out` may be where the rows
-// already are; `scratch` has room for all.
+// Stable partition of the row indices to `out`, which may be rows.indices; `scratch` must have rows.count entries.
 Partition partition_rows(const BinnedData& data, const Question& question, RowSet rows, std::uint32_t* out,
                          std::uint32_t* scratch, int n_threads);
 
-// Writes the child of each row instead of moving it: the last layer needs no more.
+// For the last layer: does not move rows, but sets leaf_of_row[row] to the label `left` or `right`.
 Partition assign_children(const BinnedData& data, const Question& question, RowSet rows, std::int32_t left,
                           std::int32_t right, std::int32_t* leaf_of_row, int n_threads);
 

@@ -1,3 +1,4 @@
+// The parts of split search that do not depend on how splits are scored; the others are templates in split_search.hpp.
 #include "search/split_search.hpp"
 
 #include "core/largest.hpp"
@@ -25,7 +26,7 @@ RADBOOST_CLONES std::uint8_t highest_but(const std::uint8_t* codes, std::size_t 
 }
 
 RADBOOST_CLONES std::uint32_t count_between(const std::uint8_t* codes, std::size_t n, std::uint8_t low, std::uint8_t high) {
-    std::uint32_t count = 0;  // of fewer than 2^32 rows
+    std::uint32_t count = 0;  // there are fewer than 2^32 rows
     for (std::size_t i = 0; i < n; ++i) count += (codes[i] >= low) & (codes[i] <= high);
     return count;
 }
@@ -64,8 +65,7 @@ void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet&
     const std::uint8_t* from = data.column(column);
     codes_ = rows.indices == nullptr ? from : room;
     if (rows.indices == nullptr || gathered) return;
-    // Eight at a time, and nothing of this object read in between: writing bytes may change anything, for all that a compiler
-    // knows.
+    // Eight at a time and via local variables, because the compiler must assume that a store of bytes may alias any member.
     const std::uint32_t* indices = rows.indices;
     const std::size_t n = rows.count;
     std::size_t i = 0;
@@ -127,14 +127,14 @@ void ColumnCodes::find_range() {
         if (range_.low == missing_code_) range_ = {255, 0, true};
     }
     missing_ = range_.missing;
-    // Nothing but missing values: beside a node that has others, the draw of a shared threshold begins at 1 at the latest.
+    // All values are missing. If the other node of a pair has values, thresholds of the shared range then start at 1 at most.
     if (missing_ && range_.low > range_.high) range_.low = 1;
 }
 
 bool BestSplit::take(std::size_t column, const double* right, const double* left, std::size_t n,
                      const ColumnCodes* codes) {
     split.asked = split.asked || n > 0;
-    // Most columns have nothing better: the largest score tells that quickly.
+    // Most columns have no better score, which the maximum shows quickly.
     double top = largest_of(right, n, score);
     if (left != nullptr) top = largest_of(left, n, top);
     if (top == score) return false;
@@ -147,7 +147,7 @@ bool BestSplit::take(std::size_t column, const double* right, const double* left
             at = entry;
         }
     for (std::size_t entry = 0; left != nullptr && entry < n; ++entry)
-        // The same score after an earlier entry comes first in the order of the cuts.
+        // In a tie the earlier entry wins.
         if (left[entry] > top || (left[entry] == top && at < n && entry < at && !to_left)) {
             top = left[entry];
             at = entry;
@@ -284,8 +284,7 @@ void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std:
 }
 
 CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing) {
-    // Every category has a word of 64 random bits; the lowest bit in which the words differ decides (with missing values: the
-    // lowest bit, which may be the same in all words).
+    // Every category has 64 random bits; the lowest in which they differ (with missing values: bit 0) decides which go left.
     std::uint64_t some = 0, all = ~std::uint64_t{0};
     for (std::size_t k = 0; k < n; ++k) {
         const std::uint64_t word = mix(key, codes[k]);
@@ -297,8 +296,7 @@ CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_
     for (std::size_t k = 0; k < n; ++k)
         if ((mix(key, codes[k]) & telling & (~telling + 1)) != 0) left.add(codes[k]);
     const bool alike = (some & ~all & telling) == 0;
-    // All on one side: with missing values these are the other side. Without any, all 64 bits of the words agree, which has
-    // probability 2^-64 for two categories; the first category goes left then.
+    // All bits equal: with missing values, which form the other side, all go left; without (probability 2^-64) the first.
     for (std::size_t k = 0; alike && k < (missing ? n : 1); ++k) left.add(codes[k]);
     return left;
 }

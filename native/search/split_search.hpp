@@ -1,23 +1,23 @@
-// Search for the best split, whatever it is scored by.
+// Search for the best split of a node, as templates over the statistics that score splits. NodeStatistics call them.
 //
-// A Table holds one column of a node: entries (bins, or the codes that occur), each with what the score needs, and one
-// more for the missing values. It provides
+// Template parameter Table, constructed from (statistics, node), holds one column of a node: a list of entries (bins, or only
+// the codes that occur) with the sums that the score needs, and a last entry for missing values. It provides
 //   void read(const NodeHistograms&, std::size_t column);
-//   void read(const ColumnCodes&);                      // from the node's rows, or from what all workers have there
-//   void write(std::int64_t* out) const;                // entry x number of sums, as a ColumnTable has them
+//   void read(const ColumnCodes&);                      // from the node's rows, or from the table summed over workers
+//   void write(std::int64_t* out) const;                // the sums in the layout of ColumnTable::sums
 //   bool has_missing() const;
-//   void scores(std::size_t n, bool missing_left, double* out) const;   // cut after entry 0, 1, ..., n - 1
-//   bool empty(std::size_t entry) const;                // nothing there: the cut after it is the one before it again
-//   void sum_up_to(const ColumnCodes&, std::uint8_t bin, std::int64_t* sums) const;    // of the rows with such codes
-//   void sum_of_code(const ColumnCodes&, std::uint8_t code, std::int64_t* sums) const;
-//   double score_sides(std::size_t column, const std::int64_t* left_sums) const;
+//   void scores(std::size_t n, bool missing_left, double* out) const;   // of the cuts after entries 0 ... n - 1
+//   bool empty(std::size_t entry) const;                // zero sums: the cut after it equals the cut before it
+//   void sum_up_to(const ColumnCodes&, std::uint8_t bin, std::int64_t* sums) const;    // over rows with code <= bin
+//   void sum_of_code(const ColumnCodes&, std::uint8_t code, std::int64_t* sums) const; // over rows with code == code
+//   double score_sides(std::size_t column, const std::int64_t* left_sums) const;       // score, given the left child's sums
 // and for categorical columns
-//   std::size_t order(std::uint8_t* entries) const;     // those that are not empty, as the cuts are tried
-//   void arrange(const std::uint8_t* entries, std::size_t n, bool missing);   // keeps these alone, in this order
-//   void sum_sides(const ColumnCodes&, const SideTable&, std::int64_t* sums) const;
-// and where two nodes are asked at once
-//   std::int64_t answer_gain(std::size_t entry) const;         // what the node's best answer gains there
-// and is made from (statistics, node). Scores are not negative; a cut that leaves a side without weight scores -1.
+//   std::size_t order(std::uint8_t* entries) const;     // lists the nonempty entries in the order along which cuts are tried
+//   void arrange(const std::uint8_t* entries, std::size_t n, bool missing);   // keeps only these entries, in this order
+//   void sum_sides(const ColumnCodes&, const SideTable&, std::int64_t* sums) const;    // over rows that go left
+// and for splits shared by two nodes (stump pairs)
+//   std::int64_t answer_gain(std::size_t entry) const;         // gain of the node's best class in this entry
+// Scores are not negative, except that a cut that is not allowed, such as one with a side without weight, scores -1.
 #pragma once
 
 #include <algorithm>
@@ -35,28 +35,27 @@ namespace radboost {
 constexpr std::size_t kEntries = 256;
 using EntryScores = std::array<double, kEntries>;
 
-// The codes of a node in one column and the list of those that occur: of this process's rows, gathered, or of the rows of
-// all workers, of which a table is known.
+// The codes of a node in one column and the list of those that occur, from the rows or from a table summed over workers.
 class ColumnCodes {
 public:
-    // Gathers; `list` and `find_range` say more about the codes.
+    // Gathers the codes of the rows; present(), ranks() and range() are undefined until `list` or `find_range` is called.
     void load(const BinnedData& data, std::size_t column, const RowSet& rows);
-    // The codes are gathered in `room`, which has a place for each row, or lie there already.
+    // The same with a caller's buffer `room` (rows.count,), which has the codes already if `gathered`.
     void load(const BinnedData& data, std::size_t column, const RowSet& rows, std::uint8_t* room, bool gathered);
-    // Refers to the table.
+    // Keeps a reference to the table.
     void load(const BinnedData& data, std::size_t column, const ColumnTable& table);
     void list();                        // fills present(), ranks()
-    void list_all(std::size_t n_bins);  // the same with an entry for every bin, seen or not
+    void list_all(std::size_t n_bins);  // the same with an entry for every bin, whether it occurs or not
     void find_range();                  // fills range()
 
-    const ColumnTable* table() const { return table_; }  // null: the codes are those of rows
+    const ColumnTable* table() const { return table_; }  // null if loaded from rows
     const std::uint8_t* codes() const { return codes_; }
     std::size_t count() const { return count_; }
     std::size_t column() const { return column_; }
-    std::size_t n_present() const { return n_present_; }  // without the missing value
-    std::uint8_t present(std::size_t k) const { return present_[k]; }
+    std::size_t n_present() const { return n_present_; }  // entries, without the one for missing values
+    std::uint8_t present(std::size_t k) const { return present_[k]; }  // code of entry k; ascending
     const std::uint8_t* present() const { return present_; }
-    // The entry of a code; that of the missing value is n_present().
+    // Entry of each code; n_present() for the code of missing values.
     const std::uint8_t* ranks() const { return ranks_; }
     bool missing() const { return missing_; }
     int missing_code() const { return missing_code_; }  // -1: the column has none
@@ -73,31 +72,29 @@ private:
     std::uint8_t present_[kEntries], ranks_[kEntries];
 };
 
-// Passes over empty entries, so that a search which sees them asks the same questions as one which does not.
+// Scores cuts after empty entries -1, so that a search over all bins equals one over the codes that occur.
 template <class Table>
 void forbid_empty_entries(const Table& table, std::size_t n, double* scores) {
     for (std::size_t entry = 0; entry < n; ++entry)
         if (table.empty(entry)) scores[entry] = -1;
 }
 
-// Marks the cuts that leave a child with too little sample weight. `masses` has an entry each, and then the missing
-// values'.
+// Sets scores[k] = -1 if a child gets less sample weight than `minimum`. masses: by entry, (n + 1,), the last one of missing.
 void forbid_light_children(const std::int64_t* masses, std::size_t n, bool missing_left, const Node& node,
                            std::int64_t minimum, double* scores);
-// Sample weights by entry, the missing values' last.
+// Sample weights by entry, shape (n_present() + 1,), the last one of missing values. masses: by row.
 void masses_by_entry(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, std::int64_t* out);
 
-// One column's categories in a search: whether values are missing, sample weights by entry and of the missing values (with
-// a leaf minimum), and the codes of the entries (null: an entry is a code).
+// A categorical column in a search. Sample weights are only read if leaves have a minimum weight.
 struct Categories {
     std::size_t column;
-    bool missing;
-    const std::int64_t* masses;
+    bool missing;                // some values are missing
+    const std::int64_t* masses;  // by entry
     std::int64_t missing_mass;
-    const ColumnCodes* codes;
+    const ColumnCodes* codes;    // codes of the entries; null: entry k is code k
 };
 
-// What the searches below do with a categorical column; see category_search.hpp.
+// Defined in category_search.hpp.
 template <class Table>
 RADBOOST_NOINLINE void search_categories(Table& table, const Categories& categories, const Node& node,
                                          const SplitSearch& search, BestSplit& best);
@@ -106,8 +103,7 @@ RADBOOST_NOINLINE void choose_shared_categories(const Statistics& statistics, co
                                                 std::array<const Node*, 2> nodes, std::array<ColumnCodes, 2>& codes,
                                                 const SplitSearch& search, BestSplit& best);
 
-// Runs body(k, best, thread's own scratch) for k = 0 .. n - 1, in parts, one after the other or on several threads, and
-// returns the first of the best.
+// Runs body(k, best) for k = 0 ... n_columns - 1, with a BestSplit per task, and returns the best, in a tie the first.
 template <class Body>
 BestSplit best_of_columns(std::size_t n_columns, double to_beat, int n_threads, Body&& body) {
     const BestSplit start{to_beat, Split{}};
@@ -116,7 +112,7 @@ BestSplit best_of_columns(std::size_t n_columns, double to_beat, int n_threads, 
         for (std::size_t k = 0; k < n_columns; ++k) body(k, best);
         return best;
     }
-    // One task per column for few columns, which differ in cost; a range of columns each for many.
+    // With few columns one task per column, because their costs differ; with many a range of columns per task.
     const std::size_t parts = std::min<std::size_t>(n_columns, 8 * static_cast<std::size_t>(n_threads));
     std::vector<BestSplit> bests(parts, start);
     parallel_for(n_threads, parts, [&](std::size_t part) {
@@ -132,8 +128,9 @@ BestSplit best_of_columns(std::size_t n_columns, double to_beat, int n_threads, 
     return best;
 }
 
-ColumnCodes& thread_codes();
+ColumnCodes& thread_codes();  // a thread-local buffer
 
+// Best split of a node over all thresholds of these columns, by its histograms.
 template <class Table, class Statistics>
 BestSplit search_histograms(const Statistics& statistics, const BinnedData& data, const Node& node,
                             const NodeHistograms& histograms, ColumnSet columns, const SplitSearch& search,
@@ -145,14 +142,14 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
         const std::size_t bins = data.n_bins(column);
         const std::int64_t* masses =
             search.minimum_mass > 0 ? histograms.masses.data() + data.slot_offsets[column] : nullptr;
-        // Rows without weight still count for a leaf minimum.
+        // Rows with a growth weight of 0 still count for the minimum weight of leaves.
         const std::int64_t missing_mass = masses && data.has_missing[column] ? masses[bins] : 0;
         const bool missing = data.has_missing[column] && (missing_mass != 0 || table.has_missing());
         if (data.is_categorical[column]) {
             search_categories(table, {column, missing, masses, missing_mass, nullptr}, node, search, best);
             return;
         }
-        // With missing values in the node the last bin is a question too: is the value there at all?
+        // With missing values the cut after the last bin is allowed too: it separates them from all others.
         const std::size_t n = missing ? bins : (bins > 0 ? bins - 1 : 0);
         EntryScores right, left;
         for (const bool to_left : {false, true}) {
@@ -163,7 +160,7 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
                 forbid_light_children(masses, bins, to_left, node, search.minimum_mass, scores);
                 for (std::size_t entry = 0; entry < n; ++entry)
                     if (masses[entry] == 0) scores[entry] = -1;  // no row there
-            } else if (missing) {  // without, the first of equal cuts is the same in both searches anyway
+            } else if (missing) {  // without missing values the first of equal cuts is the same in both searches
                 forbid_empty_entries(table, n, scores);
             }
         }
@@ -171,7 +168,7 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
     });
 }
 
-// The best of all cuts between the codes that occur. `codes` is loaded.
+// Updates `best` with the best cut between the codes that occur in one column; `codes` must be loaded.
 template <class Table, class Statistics>
 void choose_cut(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnCodes& codes,
                 const SplitSearch& search, BestSplit& best) {
@@ -200,20 +197,20 @@ void choose_cut(const Statistics& statistics, const BinnedData& data, const Node
     best.take(column, right.data(), codes.missing() ? left.data() : nullptr, n, &codes);
 }
 
-// Draws between what occurs in the column, whose `codes` are loaded. Says whether there is anything to ask.
+// Draws a random cut between the codes that occur in a column; `codes` must be loaded. Returns false if there is none.
 bool draw_cut(const BinnedData& data, ColumnCodes& codes, const SplitSearch& search, DrawnCut& cut);
-// The same for several workers: the largest of their numbers say where the codes of all rows begin and end and whether values
-// are missing, or which categories there are.
+// The same with several workers: each calls find_presence, which writes n_presence numbers; their maxima over the workers
+// give the range of codes of all rows and whether values are missing, or which categories occur.
 std::size_t n_presence(const BinnedData& data, std::size_t column);
 void find_presence(const BinnedData& data, ColumnCodes& codes, double* presence);
 bool draw_cut(const BinnedData& data, std::size_t column, const double* presence, const SplitSearch& search, DrawnCut& cut);
-// Where it sends the codes of its column.
+// Child of each code of the column.
 SideTable sides_of(const BinnedData& data, std::size_t column, const DrawnCut& cut, bool missing_left);
-// Rows and sample weights on the left of a cut and among the missing values: the last four numbers of DrawnSums.
+// Writes the last four numbers of DrawnSums: rows and sample weights left of the cut and with missing values.
 void count_drawn(const BinnedData& data, const ColumnCodes& codes, const Node& node, const DrawnCut& cut,
                  const std::int64_t* masses, std::int64_t* numbers);
 
-// The others, of loaded `codes`.
+// Writes the other numbers of DrawnSums, shape (2, number of sums); `codes` must be loaded.
 template <class Table, class Statistics>
 void sum_drawn(const Statistics& statistics, const BinnedData& data, const Node& node, const ColumnCodes& codes,
                const DrawnCut& cut, bool missing, std::int64_t* numbers) {
@@ -226,7 +223,7 @@ void sum_drawn(const Statistics& statistics, const BinnedData& data, const Node&
     if (missing) table.sum_of_code(codes, static_cast<std::uint8_t>(codes.missing_code()), numbers + node.sums.size());
 }
 
-// All of them, of this worker's rows. Takes DrawnSums::size() numbers.
+// Writes all DrawnSums::size() numbers, for this worker's rows.
 template <class Table, class Statistics>
 void measure_drawn_cut(const Statistics& statistics, const BinnedData& data, const Node& node, const ColumnCodes& codes,
                        const DrawnCut& cut, const std::int64_t* masses, std::int64_t* numbers) {
@@ -234,7 +231,7 @@ void measure_drawn_cut(const Statistics& statistics, const BinnedData& data, con
     count_drawn(data, codes, node, cut, masses, numbers + 2 * node.sums.size());
 }
 
-// The cut that is drawn, with the missing values right and left.
+// Updates `best` with a random cut, with missing values sent right or left.
 template <class Table, class Statistics>
 void take_drawn_cut(const Statistics& statistics, const Node& node, std::size_t column, const DrawnCut& cut,
                     const DrawnSums& sums, const SplitSearch& search, BestSplit& best) {
@@ -263,7 +260,7 @@ void take_drawn_cut(const Statistics& statistics, const Node& node, std::size_t 
     }
 }
 
-// Draws a cut and scores it. `codes` is loaded.
+// Draws a cut in one column and updates `best` with it; `codes` must be loaded.
 template <class Table, class Statistics>
 void choose_drawn_cut(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnCodes& codes,
                       const SplitSearch& search, BestSplit& best) {
@@ -276,11 +273,11 @@ void choose_drawn_cut(const Statistics& statistics, const BinnedData& data, cons
     if (search.minimum_mass > 0)
         count_drawn(data, codes, node, cut, search.masses, numbers.data() + 2 * n);
     else
-        numbers[2 * n + 1] = codes.missing();  // no more is asked than whether there are any
+        numbers[2 * n + 1] = codes.missing();  // only compared with 0
     take_drawn_cut<Table>(statistics, node, codes.column(), cut, DrawnSums(numbers.data(), n), search, best);
 }
 
-// The best cut of the columns: all cuts between the codes that occur in the rows, or one drawn in each column.
+// Best split of a node from its rows: over all cuts of these columns between codes that occur, or one random cut per column.
 template <class Table, class Statistics>
 BestSplit search_rows(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnSet columns,
                       const SplitSearch& search, double to_beat) {
@@ -295,7 +292,7 @@ BestSplit search_rows(const Statistics& statistics, const BinnedData& data, cons
     });
 }
 
-// One column of this worker's rows as a table. Takes ColumnTable::size() numbers.
+// Writes the ColumnTable of one column (ColumnTable::size() numbers), for this worker's rows.
 template <class Table, class Statistics>
 void measure_column(const Statistics& statistics, const BinnedData& data, const Node& node, std::size_t column,
                     const SplitSearch& search, std::int64_t* out) {
@@ -312,7 +309,7 @@ void measure_column(const Statistics& statistics, const BinnedData& data, const 
     if (search.minimum_mass > 0) masses_by_entry(codes, node, search.masses, counts + n_entries);
 }
 
-// What search_rows does with all cuts of one column, from the table of all workers. The sums of what goes left are read off it.
+// choose_cut with a table summed over all workers instead of rows; also sets best.split.left_sums.
 template <class Table, class Statistics>
 void choose_from_table(const Statistics& statistics, const BinnedData& data, const Node& node, std::size_t column,
                        const ColumnTable& table, const SplitSearch& search, BestSplit& best) {
@@ -325,7 +322,7 @@ void choose_from_table(const Statistics& statistics, const BinnedData& data, con
     table.sum_left(sides_of(data, best.split), best.split.left_sums.data());
 }
 
-// The best cut of one column at two nodes at once: the scores at both are added. Both `codes` are loaded.
+// Updates `best` with the best cut of one column shared by two nodes, by the sum of their scores; `codes` must be loaded.
 template <class Table, class Statistics>
 void choose_shared_cut(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
                        std::array<ColumnCodes, 2>& codes, const SplitSearch& search, BestSplit& best) {
@@ -341,7 +338,7 @@ void choose_shared_cut(const Statistics& statistics, const BinnedData& data, std
     }
     if (range.n_thresholds() == 0) return;
     const std::size_t lowest = range.low, n = lowest + range.n_thresholds();
-    EntryScores scores[2][2], totals[2];  // of a side with the missing values right and left
+    EntryScores scores[2][2], totals[2];  // scores[node][missing_left]
     std::array<bool, kEntries> occupied{};
     for (std::size_t side = 0; side < 2; ++side) {
         codes[side].list_all(bins);
@@ -371,6 +368,7 @@ void choose_shared_cut(const Statistics& statistics, const BinnedData& data, std
     best.take(column, totals[0].data(), range.missing ? totals[1].data() : nullptr, n, nullptr);
 }
 
+// Best split shared by two nodes, over these columns but `excluded`.
 template <class Table, class Statistics>
 BestSplit search_shared(const Statistics& statistics, const BinnedData& data, const Node& first, const Node& second,
                         ColumnSet columns, std::size_t excluded, const SplitSearch& search, double to_beat) {
@@ -384,7 +382,7 @@ BestSplit search_shared(const Statistics& statistics, const BinnedData& data, co
     });
 }
 
-// What search_shared does with one column, from the tables of all workers.
+// choose_shared_cut with the tables of both nodes, summed over all workers.
 template <class Table, class Statistics>
 void choose_shared_from_tables(const Statistics& statistics, const BinnedData& data, const Node& first,
                                const Node& second, std::size_t column, const ColumnTable* tables,

@@ -1,7 +1,6 @@
-// Splits of regression trees: by the squares of the gradients' sums.
+// Splits of regression trees by explained squared gradient.
 //
-// A node with gradient sums G_k and weight W fits the negative gradient with the values -G_k / W, which takes sum_k G_k^2 / W
-// off the squared error: that is its score.
+// A leaf with gradient sums G_k (k: output) and weight W has the values -G_k / W; its score is sum_k G_k^2 / W.
 #include <algorithm>
 #include <array>
 
@@ -10,10 +9,10 @@
 namespace radboost {
 namespace {
 
-// A split must beat the unsplit node by more than rounding.
+// Relative margin for rounding by which a split must exceed the unsplit node.
 constexpr double kGuard = 1e-12;
 
-// sum of words of many rows by slot, for the columns [first, last) and n words per row.
+// Adds the n words of each of the rows [begin, end) to a histogram of shape (n_slots, n), columns [first, last).
 RADBOOST_CLONES void add_words(const std::uint8_t* by_row, std::size_t width, const std::uint32_t* rows, std::size_t begin,
                                std::size_t end, const std::uint32_t* offsets, std::size_t first, std::size_t last,
                                const std::int64_t* words, std::size_t n, std::int64_t* out) {
@@ -28,7 +27,7 @@ RADBOOST_CLONES void add_words(const std::uint8_t* by_row, std::size_t width, co
     }
 }
 
-// The scores of the cuts whose left sides have these sums of words, one word each.
+// Scores of n cuts with one output: left[i] is the sum of words left of cut i; gradient and weight are those of the node.
 RADBOOST_CLONES void score_words(const std::int64_t* left, std::size_t n, int weight_bits, std::int64_t gradient,
                                  std::int64_t weight, std::int64_t minimum, double* out) {
     const std::int64_t mask = (std::int64_t{1} << weight_bits) - 1;
@@ -36,15 +35,14 @@ RADBOOST_CLONES void score_words(const std::int64_t* left, std::size_t n, int we
     const auto g = static_cast<double>(gradient);
     for (std::size_t i = 0; i < n; ++i) {
         const std::int64_t wl = left[i] & mask, wr = weight - wl;
-        // At most 50 bits above the weight's: exact.
+        // The gradient has at most 50 bits, so the conversion is exact.
         const double gl = static_cast<double>(left[i] - wl) * unit, gr = g - gl;
         const double score = gl * gl / static_cast<double>(wl) + gr * gr / static_cast<double>(wr);
         out[i] = ((wl < minimum) | (wr < minimum)) ? -1.0 : score;
     }
 }
 
-// The same with n words each: `left` holds what is left of the first entry. Word by word, so that all but the running sums
-// is arithmetic on whole arrays.
+// The same with n outputs. entries: (size, n); left: sums left of the first entry (n,); sums: of the node (n,).
 RADBOOST_CLONES void score_many_words(const std::int64_t* entries, std::size_t size, std::size_t n, int weight_bits,
                                       const std::int64_t* sums, std::int64_t gradient, std::int64_t weight,
                                       std::int64_t minimum, const std::int64_t* left, double* out) {
@@ -76,7 +74,7 @@ RADBOOST_CLONES void score_many_words(const std::int64_t* entries, std::size_t s
     }
 }
 
-// The value that a node may have, given its sums, and what that value takes off the squared error.
+// Leaf value within the node's monotone bounds, given gradient and weight, and the decrease of the squared error by it.
 struct BoundedValue {
     double value, score;
 
@@ -87,7 +85,7 @@ struct BoundedValue {
     }
 };
 
-// The words of a row: one for each output, the weight in the first (see GradientWords).
+// Channels: the words of a row, one per output (see GradientWords).
 struct WordChannels : GradientWords {
     std::size_t width() const { return n_outputs; }
     void add(std::size_t row, std::int64_t sign, std::int64_t* sums) const {
@@ -102,7 +100,7 @@ struct WordChannels : GradientWords {
             add_words(data.row(0), data.n_columns, rows.indices, begin, end, data.slot_offsets.data(), first, last, words,
                       n_outputs, histogram);
     }
-    // Columns whose histograms stay in the cache together.
+    // As many columns as have histograms that fit the cache together.
     std::size_t tile_columns(std::size_t, int) const { return std::max<std::size_t>(1, kTileColumns / n_outputs); }
 };
 
@@ -126,14 +124,14 @@ public:
         return squares / static_cast<double>(weight);
     }
     double to_beat(double unsplit) const { return unsplit * (1 + kGuard); }
-    // As the part of the mean squared gradient that a split explains.
+    // Score in units of the mean squared gradient.
     double gain(double score) const {
         return score * weighting_.unit() * weighting_.unit() * weighting_.mass_scale() / weighting_.total_weight();
     }
     bool cannot_improve(const Node& node) const { return weight(node) < 2 * minimum_; }
     std::int64_t weight(const Node& node) const { return weighting_.words().weight(node.sums[0]); }
 
-    // Everything to one side of the middle between the children's values stays there, however far the tree grows.
+    // Monotone constraints: bounds all values below either child by the mean of the two children's values.
     void inherit(const Node& parent, const Split& split, Node& left, Node& right) const {
         for (Node* child : {&left, &right}) {
             child->lowest = parent.lowest;
@@ -157,11 +155,11 @@ public:
             return;
         }
         std::array<std::int64_t, kEntries> running;
-        std::int64_t sum = left[0];  // in a register: the loop waits for each addition
+        std::int64_t sum = left[0];  // a local variable stays in a register
         for (std::size_t entry = 0; entry < n; ++entry) running[entry] = sum += entries[entry];
         score_words(running.data(), n, words.weight_bits, gradient, weight, minimum, out);
         if (directions_.empty()) return;
-        // With constraints values are kept inside the node's bounds, and those of a constrained column in their order.
+        // Monotone constraints: children's values are clipped to the node's bounds, and must be in the column's order.
         for (std::size_t i = 0; i < n; ++i) {
             if (out[i] < 0) continue;
             const std::int64_t g = words.gradient(running[i]), w = words.weight(running[i]);
@@ -171,8 +169,7 @@ public:
         }
     }
 
-    // By the mean of the gradient that differs most between the categories, the smallest first: with one gradient the best
-    // of all subsets is a cut along this order.
+    // Ascending by the mean gradient of the output that varies most between categories; optimal with one output.
     void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node&) const {
         const GradientWords words = weighting_.words();
         const auto weight = [&](std::size_t entry) { return words.weight(entries[entry * words.n_outputs]); };

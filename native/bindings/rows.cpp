@@ -51,10 +51,10 @@ Output<double> edges(const AnswerWeighting& weighting, const HypothesisColumns& 
 
 Output<double> value_edges(const AnswerWeighting& weighting, CMatrix<float> values, int n_threads) {
     require(values.shape(1) == weighting.n_rows(), "one prediction per row is needed");
-    std::vector<int128> sums(values.shape(0) * weighting.n_channels());
+    std::vector<int128> sums;
     {
         nb::gil_scoped_release release;
-        weighting.value_edge_sums(values.data(), values.shape(0), n_threads, sums.data());
+        sums = weighting.value_edge_sums(values.data(), values.shape(0), n_threads);
     }
     std::vector<double> out(sums.size());
     for (std::size_t k = 0; k < sums.size(); ++k)

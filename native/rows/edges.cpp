@@ -116,10 +116,11 @@ void AnswerWeighting::leaf_edge_sums(const HypothesisColumns& columns, int n_thr
     }
 }
 
-void AnswerWeighting::value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const {
+std::vector<int128> AnswerWeighting::value_edge_sums(const float* values, std::size_t n_hypotheses,
+                                                     int n_threads) const {
     const std::size_t n = n_rows(), classes = n_classes(), size = n_hypotheses * classes;
     const std::size_t block = std::min<std::size_t>(table_rows(classes), 2048);
-    const auto found = row_weights().add<int128>(
+    return row_weights().add<int128>(
         size, n * size, n_threads, [&](std::size_t from, std::size_t to, int128* own) {
             std::vector<std::int64_t> table(block * (classes + 1)), small(classes);
             std::vector<int128> large(classes);
@@ -236,11 +237,14 @@ void MarginWeighting::edge_sums(const HypothesisColumns& columns, bool, int n_th
     for (std::size_t k = 0; k < real.size(); ++k) sums[real[k]] = found[k];
 }
 
-void MarginWeighting::value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const {
+std::vector<int128> MarginWeighting::value_edge_sums(const float* values, std::size_t n_hypotheses,
+                                                     int n_threads) const {
     const std::size_t n = n_rows();
+    std::vector<int128> sums(n_hypotheses);
     parallel_for(n * n_hypotheses >= 16384 ? n_threads : 1, n_hypotheses,
                  [&](std::size_t k) { sums[k] = value_edge(edge_.data(), values + k * n, 0, n); });
-    collective().sum(sums, n_hypotheses);
+    collective().sum(sums.data(), n_hypotheses);
+    return sums;
 }
 
 }  // namespace radboost

@@ -51,7 +51,7 @@ public:
     double edge_unit() const override { return 1.0 / kEdgeScale; }
     void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const override;
     void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const override;
-    void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const override;
+    std::vector<int128> value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads) const override;
     void group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors, const RowGroups& groups,
                          int n_threads, int128* sums) const override;
 

@@ -111,9 +111,9 @@ public:
     virtual void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const = 0;
     // Integer edges (n_slots,): sum over all rows of g(i, predicted class), if real times prediction * kValueGrid.
     virtual void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const;
-    // The same for real predictions `values`, shape (n_hypotheses, n_rows). sums: shape (n_hypotheses,) for MarginWeighting,
+    // The same for real predictions `values`, shape (n_hypotheses, n_rows): shape (n_hypotheses,) for MarginWeighting,
     // otherwise (n_hypotheses, n_classes), as if predictions were for each class.
-    virtual void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const;
+    virtual std::vector<int128> value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads) const;
     // Edge of one hypothesis with a factor on each row, per group: sums[2 g] = sum of gain * prediction * factor over group
     // g, sums[2 g + 1] = sum of the absolute terms, in units of edge_unit() / kValueGrid (to which factors are rounded).
     virtual void group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors,

@@ -8,7 +8,7 @@ namespace radboost {
 // Sets scores[k] = -1 for cuts after entry k that leave a child with less sample weight than `minimum`. Rows of the node that
 // are neither in an entry nor missing (categories of zero growth weight) follow the heavier child.
 void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,
-                         bool missing_left, const Node& node, std::int64_t minimum, double* scores);
+                         bool missing_left, std::int64_t minimum, double* scores);
 // Random nonempty subset of the n categories `codes`, all of them only if `missing`; a function of key and categories.
 CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing);
 
@@ -30,8 +30,7 @@ void search_categories(Table& table, const Categories& categories, const Node& n
         double* scores = to_left ? left.data() : right.data();
         table.scores(n, to_left, scores);
         if (search.minimum_mass > 0)
-            forbid_light_groups(masses.data(), present, categories.missing_mass, n, to_left, node, search.minimum_mass,
-                                scores);
+            forbid_light_groups(masses.data(), present, categories.missing_mass, n, to_left, search.minimum_mass, scores);
     }
     if (best.take(categories.column, right.data(), categories.missing ? left.data() : nullptr, n, nullptr))
         best.place(order.data(), present, categories.codes);
@@ -57,7 +56,7 @@ void search_shared_order(const Statistics& statistics, std::array<const Node*, 2
             if (to_left && !missing) break;
             table.scores(n, to_left, scores.data());
             if (search.minimum_mass > 0)
-                forbid_light_groups(masses.data(), present, by_code[codes[side].n_present()], n, to_left, *nodes[side],
+                forbid_light_groups(masses.data(), present, by_code[codes[side].n_present()], n, to_left,
                                     search.minimum_mass, scores.data());
             for (std::size_t k = 0; k < n; ++k) {
                 const bool allowed = scores[k] >= 0 && totals[to_left][k] >= 0 && (only == 0 || k + 1 == only);

@@ -272,14 +272,12 @@ bool draw_cut(const BinnedData& data, std::size_t column, const double* presence
 }
 
 void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,
-                         bool missing_left, const Node& node, std::int64_t minimum, double* scores) {
+                         bool missing_left, std::int64_t minimum, double* scores) {
     std::int64_t placed = missing_mass, left = missing_left ? missing_mass : 0;
     for (std::size_t entry = 0; entry < n_entries; ++entry) placed += masses[entry];
-    const std::int64_t others = node.mass - placed;
     for (std::size_t entry = 0; entry < n; ++entry) {
         left += masses[entry];
-        const std::int64_t lighter = std::min(left, placed - left), heavier = std::max(left, placed - left) + others;
-        if (lighter < minimum || heavier < minimum) scores[entry] = -1;
+        if (std::min(left, placed - left) < minimum) scores[entry] = -1;
     }
 }
 

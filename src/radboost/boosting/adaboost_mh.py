@@ -109,5 +109,4 @@ class _Lines:
 def votes_for(tree: Tree, class_index: int, n_classes: int) -> Tree:
     """The tree that votes for a class where `tree` says +1, and abstains elsewhere."""
     value = np.where(tree.feature >= 0, 0.0, np.where(tree.value > 0, float(class_index), -1.0))
-    arrays = [value if array is tree.value else array for array in tree.arrays]
-    return Tree(arrays, tree.n_features, tree.n_splits, n_classes, tree.category_nodes, tree.category_sets)
+    return tree.with_values(value, n_classes)

@@ -14,8 +14,7 @@ from radboost.boosting.driver import RoundMaker
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import AnsweringTree
 from radboost.rows.weights import GROWTH_TOTAL, Fixed
-from radboost.trees import Tree
-from radboost.trees.tree import NODE_ARRAYS
+from radboost.trees.tree import Tree, leaf_tree
 
 BLOCK_NODES = 64  # nodes of a layer whose trees are grown together
 
@@ -103,7 +102,7 @@ class MartingaleLayers(RoundMaker):
                 plus = np.zeros(self.problem.n_rows, dtype=bool)
                 always = 0.5 if negatives == positives else float(positives > 0)
                 odds = (always, always)
-                self._add_node(_constant(self.problem), layer, odds)
+                self._add_node(leaf_tree(-1.0, self.problem.data.n_columns), layer, odds)
             self._divide(masses[node], (negatives, positives), plus, odds, following[node:])
 
     def _divide(
@@ -163,10 +162,3 @@ def _balanced_odds(plus: float) -> tuple[float, float]:
     if plus >= 0.5:
         return 0.0, 0.5 / plus
     return 1.0 - 0.5 / (1.0 - plus), 1.0
-
-
-def _constant(problem: ClassicProblem) -> Tree:
-    """A tree that asks nothing and says -1."""
-    leaf = {"feature": -1, "left": -1, "value": -1}
-    arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-    return Tree(arrays, problem.data.n_columns, 0)

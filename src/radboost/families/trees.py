@@ -21,7 +21,7 @@ from radboost.rows.categories import MOST_CATEGORIES
 from radboost.trees.arrays import holds_numbers, read_trees, write_trees
 from radboost.trees.describe import TreeNames, outline
 from radboost.trees.grower import make_grower
-from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
+from radboost.trees.tree import Tree, forest_of, leaf_tree
 
 
 class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
@@ -123,13 +123,8 @@ class TreeCandidate(Candidate):
 
     def hypothesis(self) -> Tree:
         proposer = self.proposer
-        n_splits = proposer.questions(self.n_grown)
-        if proposer.rated:
-            rated = proposer.grower.rated_tree(self.n_grown)
-            vectors = rated[-1] if proposer.n_outputs > 1 else None
-            return Tree(rated[:-3], proposer.n_features, n_splits, proposer.n_outputs, *rated[-3:-1], vectors)
-        arrays = proposer.grower.tree(self.n_grown)
-        return Tree(arrays[:-2], proposer.n_features, n_splits, proposer.n_outputs, *arrays[-2:])
+        arrays = (proposer.grower.rated_tree if proposer.rated else proposer.grower.tree)(self.n_grown)
+        return Tree.grown(arrays, proposer.n_features, proposer.questions(self.n_grown), proposer.n_outputs)
 
     def enter(self, columns: HypothesisColumns) -> int:
         if self.proposer.rated:
@@ -150,9 +145,7 @@ class ConstantCandidate(Candidate):
 
     def hypothesis(self) -> Tree:
         problem = self._problem
-        leaf = {"feature": -1, "left": -1, "value": self._class_index, "cover": problem.sample_size}
-        arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-        return Tree(arrays, problem.data.n_columns, 0, problem.n_outputs)
+        return leaf_tree(self._class_index, problem.data.n_columns, problem.n_outputs, problem.sample_size)
 
     def enter(self, columns: HypothesisColumns) -> int:
         slot = columns.take_slot()

@@ -8,7 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import CutTree, RegressionTrees
-from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import Tree, leaf_tree
 
 GAIN: Final = 6  # index of the gains among the arrays of a tree
 
@@ -28,7 +28,6 @@ def regression_tree(
 
 def constant_tree(values: FloatArray, n_features: int, cover: float) -> Tree:
     """A tree without splits that predicts these values everywhere, one for each output."""
-    several = len(values) > 1
-    leaf = {"feature": -1, "left": -1, "value": 0.0 if several else float(values[0]), "cover": cover}
-    arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-    return Tree(arrays, n_features, 0, len(values), vectors=values.copy() if several else None)
+    if len(values) == 1:
+        return leaf_tree(float(values[0]), n_features, cover=cover)
+    return leaf_tree(0.0, n_features, cover=cover).with_values(np.zeros(1), len(values), values.copy())

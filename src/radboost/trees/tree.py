@@ -73,6 +73,12 @@ class Tree:
         self.n_splits = n_splits
         self.n_outputs = n_outputs
 
+    @classmethod
+    def grown(cls, arrays: Sequence[Any], n_features: int, n_splits: int, n_outputs: int) -> Tree:
+        """A tree of the native core: its nodes, sets of categories, and with several outputs the rows of `vectors`."""
+        n = len(NODE_ARRAYS)
+        return cls(arrays[:n], n_features, n_splits, n_outputs, *arrays[n : n + (2 if n_outputs == 1 else 3)])
+
     @property
     def arrays(self) -> list[npt.NDArray[np.generic]]:
         return [getattr(self, name) for name in NODE_ARRAYS]
@@ -127,6 +133,12 @@ class Tree:
         sets = (self.category_nodes, self.category_sets)
         return Tree([feature, *self.arrays[1:]], n_features, self.n_splits, self.n_outputs, *sets, self.vectors)
 
+    def with_values(self, value: FloatArray, n_outputs: int, vectors: FloatArray | None = None) -> Tree:
+        """Tree of the same splits with other values of its nodes, shape (n_nodes,)."""
+        arrays = [value if array is self.value else array for array in self.arrays]
+        sets = (self.category_nodes, self.category_sets)
+        return Tree(arrays, self.n_features, self.n_splits, n_outputs, *sets, vectors)
+
     @cached_property
     def _content(self) -> tuple[bytes, ...]:
         parts = (*self.arrays[:5], self.category_nodes, self.category_sets)
@@ -164,11 +176,8 @@ class Tree:
     def leaf_numbers(self) -> tuple[Tree, FloatArray]:
         """Tree of the same splits with leaves numbered 0, 1, ..., and the values of the leaves, a row each."""
         leaves = self.feature < 0
-        arrays = [array.copy() for array in self.arrays]
-        value = list(NODE_ARRAYS).index("value")
-        arrays[value] = np.where(leaves, np.cumsum(leaves) - 1.0, 0.0)
         table = self.value[leaves][:, None] if self.vectors is None else self.vectors[self.value[leaves].astype(int)]
-        return Tree(arrays, self.n_features, self.n_splits, 1, self.category_nodes, self.category_sets), table
+        return self.with_values(np.where(leaves, np.cumsum(leaves) - 1.0, 0.0), 1), table
 
     def categories_left(self, node: int) -> list[int] | None:
         """Codes of the categories that a node sends left; None for a numeric column."""
@@ -185,6 +194,18 @@ class Tree:
     def __repr__(self) -> str:
         outputs = f", n_outputs={self.n_outputs}" if self.n_outputs > 1 else ""
         return f"Tree(n_splits={self.n_splits}, n_nodes={self.n_nodes}, depth={self.depth}{outputs})"
+
+
+def tree_of(nodes: Mapping[str, Sequence[float]], n_features: int, n_splits: int, n_outputs: int = 1) -> Tree:
+    """Tree of a number per node for some of the arrays, "feature" among them; 0 for the others."""
+    zeros = [0] * len(nodes["feature"])
+    arrays = [np.array(nodes.get(name, zeros), dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+    return Tree(arrays, n_features, n_splits, n_outputs)
+
+
+def leaf_tree(value: float, n_features: int, n_outputs: int = 1, cover: float = 0.0) -> Tree:
+    """Tree without splits that has this value for every row."""
+    return tree_of({"feature": [-1], "left": [-1], "value": [value], "cover": [cover]}, n_features, 0, n_outputs)
 
 
 def by_row(scores: FloatArray, n_outputs: int) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from radboost import complexity
 from radboost._typing import ClassIds
+from radboost.boosting.driver import RoundMaker
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import BinnedData, Collective
 from radboost.families.raw_rows import RawRows
@@ -61,6 +62,20 @@ class ClassicProblem:
     def complexity(self, tree: Tree) -> float:
         """Complexity r of a tree, as for DeepBoost."""
         return complexity.trees(tree.n_splits, self.weights.total, self.n_questions)
+
+
+class ClassicRounds(RoundMaker):
+    """One of the older algorithms, round by round."""
+
+    final = frozenset({FLAWLESS})
+    _error = 1.0  # of the trees of the last round
+
+    def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
+        self.problem = problem
+        self.trace = trace
+
+    def reason_to_stop(self, idle: int) -> str | None:
+        return FLAWLESS if self._error == 0.0 else None
 
 
 @dataclass

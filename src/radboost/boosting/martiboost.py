@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.driver import RoundMaker
+from radboost.boosting.classic import ClassicProblem, ClassicRounds
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import AnsweringTree
 from radboost.rows.weights import GROWTH_TOTAL, Fixed
@@ -19,7 +18,7 @@ from radboost.trees.tree import Tree, leaf_tree
 BLOCK_NODES = 64  # nodes of a layer whose trees are grown together
 
 
-class MartingaleLayers(RoundMaker):
+class MartingaleLayers(ClassicRounds):
     """The program while it grows, with the masses of the training rows in its last layer.
 
     Masses are integers, split so that no part of one is lost: sums do not depend on the order of the rows. A node is a
@@ -28,8 +27,7 @@ class MartingaleLayers(RoundMaker):
     """
 
     def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
-        self.problem = problem
-        self.trace = trace
+        super().__init__(problem, max_leaves, trace)
         for name in ("right_on_minus", "right_on_plus"):
             trace.details.setdefault(name, [])
         self._grower = problem.trees(2, max_leaves)

@@ -26,8 +26,7 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Trace
-from radboost.boosting.monitor import EarlyStopping, resolve_early_stopping
-from radboost.boosting.risk_monitor import RiskMonitor
+from radboost.boosting.monitor import EarlyStopping, RiskMonitor, resolve_early_stopping
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
 from radboost.engine import current
 from radboost.estimators._calibrated import CalibratedMixin

@@ -78,7 +78,7 @@ def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | Non
     if isinstance(loss, MultinomialLoss) and offset is not None:
         return _balanced(rows, targets, offset)
     if not isinstance(rows, OwnLossRows | NativeRows):
-        return rows.constant()
+        return np.zeros(rows.scores.n_outputs)
     if offset is None:
         return np.array([_least(rows, targets, np.zeros(len(targets)), ROUGH)])
     constant = 0.0
@@ -107,8 +107,13 @@ def _least(rows: LossRows, targets: FloatArray, start: FloatArray, accuracy: flo
     value, slope = at(0.0)
     if slope == 0.0:
         return 0.0
-    way = -math.copysign(1.0, slope)
-    return way * convex_search(lambda c: _mirrored(at(way * c), way), value, way * slope, 1.0, accuracy)
+    direction = -math.copysign(1.0, slope)
+
+    def downhill(distance: float) -> tuple[float, float]:
+        value, slope = at(direction * distance)
+        return value, direction * slope
+
+    return direction * convex_search(downhill, value, direction * slope, 1.0, accuracy)
 
 
 def _balanced(rows: LossRows, targets: FloatArray, offset: FloatArray) -> FloatArray:
@@ -126,10 +131,6 @@ def _balanced(rows: LossRows, targets: FloatArray, offset: FloatArray) -> FloatA
         if np.abs(moved - moved.mean()).max() < CLOSE_ENOUGH:
             break
     return np.array([math.copysign(coarse(abs(one)), one) for one in (constants - constants.mean()).tolist()])
-
-
-def _mirrored(point: tuple[float, float], way: float) -> tuple[float, float]:
-    return point[0], way * point[1]
 
 
 class NormBallDescent(RoundMaker):

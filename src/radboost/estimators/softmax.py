@@ -20,6 +20,7 @@ from radboost._validation import (
     check_integer,
     check_integer_or,
     check_max_features,
+    check_pair,
     check_real_or,
     check_score_memory,
     resolve_n_jobs,
@@ -42,7 +43,6 @@ from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import (
     Costs,
-    check_costs,
     in_order_of_classes,
     make_costs,
     read_cost_matrix,
@@ -257,7 +257,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     def _costs_of_examples(
         self, training: CheckedRows, validation: Watched | None, cost: Any, cost_val: Any
     ) -> Mapping[str, Costs | None]:
-        check_costs(validation is not None, cost, cost_val)
+        check_pair("cost", validation is not None, cost, cost_val)
         costs = {"costs": self._read_costs(training, cost)}
         if validation is not None:
             examples = read_example_costs(cost_val, validation.n_given, training.known_classes, "cost_val", "X_val")

@@ -16,7 +16,7 @@ from radboost import complexity
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_integer, check_real_or
 from radboost.engine import kernel_values
-from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
+from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate, on_value_grid
 from radboost.families.kinds import Arrays, Kind, Scorer, Shape, Stored
 from radboost.model_file.checks import read_array, require
 
@@ -28,15 +28,11 @@ KERNELS_AT_ONCE = 16  # bounds the memory of a prediction
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-class KernelHypothesis:
+class KernelHypothesis(Hypothesis):
     """x -> K(centre, x), rounded to multiples of 2^-20.
 
     With several classes it speaks for one of them: h(x, class_index) = max(0, K(centre, x)), and 0 for the others.
     """
-
-    n_splits = 0
-    n_nodes = 1
-    depth = 0
 
     def __init__(
         self,
@@ -74,11 +70,6 @@ class KernelHypothesis:
         """K(centre, x) for each row, or with several classes max(0, K(centre, x))."""
         values = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], X, n_threads)[0]
         return np.asarray(values if self.class_index is None else np.maximum(values, 0.0), dtype=np.float64)
-
-    columns = None  # all of them
-
-    def describe(self, names: Sequence[str] | None, /) -> str:
-        return repr(self)
 
     def key(self) -> tuple[object, float]:
         return (self.kernel, self.gamma, self.centre.tobytes(), self.class_index), 1.0

@@ -76,17 +76,6 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
     return matrix
 
 
-def check_costs(watched: bool, cost: Any, cost_val: Any) -> None:
-    """Raise unless training and validation rows both have costs or both none; `watched`: there are the latter."""
-    if not watched and cost_val is not None:
-        raise ValueError("cost_val was given without X_val and y_val.")
-    if watched and (cost is None) != (cost_val is None):
-        raise ValueError(
-            "cost and cost_val belong together: where each training row has costs of its own, so have the "
-            "validation rows, and the other way round."
-        )
-
-
 def read_example_costs(
     cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str = "cost", rows: str = "X"
 ) -> FloatArray | None:

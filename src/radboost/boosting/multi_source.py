@@ -222,10 +222,7 @@ class MultiSourceDescent(RoundMaker):
         return sorted(result, key=lambda pair: -pair[0])
 
     def _of_source(self, source: int, scale: float, draw: int | None, only_new: bool = False) -> list[Choice]:
-        """The directions of a source, whose weighting says that an edge of 1 lowers the objective by `scale`.
-
-        `draw` is for new hypotheses; None: members alone.
-        """
+        """Directions of a source, along which an edge of 1 lowers the objective by `scale`; without draw: members."""
         if scale <= SMALLEST_SLOPE:
             return []
         new = [] if draw is None else self._new(source, scale, draw)

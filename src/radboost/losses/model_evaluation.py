@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +27,6 @@ LOGISTIC = Logistic()
 
 class EvaluationLoss(Loss):
     """A loss of all scores of a row. Scores and gradients have a line for each output and a column for each row."""
-
-    convex: ClassVar[bool] = True
 
     def __init__(self, class_ids: ClassIds, n_classes: int) -> None:
         self.n_classes = n_classes
@@ -108,8 +106,6 @@ class Hinge(EvaluationLoss, name="hinge", of="evaluation"):
 class ZeroOne(EvaluationLoss, name="zero_one", of="evaluation"):
     """1 where the margin is not positive. It is trained by a sigmoid, which has slopes, and reported as it is."""
 
-    convex = False
-
     def value(self, scores: FloatArray) -> FloatArray:
         return LOGISTIC.derivative(-STEEPNESS * self._margins(scores)[0])
 
@@ -147,8 +143,6 @@ class OwnEvaluationLoss(EvaluationLoss, name=None, of="evaluation"):
 
     Targets are -1 and +1 with two classes, otherwise 0, 1, ...; `lipschitz_of_value` is M_k, 1 where it says nothing.
     """
-
-    convex = False  # nobody knows
 
     def __init__(self, loss: Any, class_ids: ClassIds, n_classes: int) -> None:
         super().__init__(class_ids, n_classes)

@@ -21,7 +21,7 @@ from radboost.losses import MultinomialLoss, NamedTargetLoss, ask
 from radboost.losses.own import checked_numbers
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
-from radboost.trees import constant_tree, regression_tree
+from radboost.trees.tree import constant_tree, regression_tree
 
 # What the ways to choose a step ask of the loss, by their names; others search where there is no constant.
 NEEDS = {

@@ -71,14 +71,9 @@ class SparseEnsemble:
 
     def __repr__(self) -> str:
         """One formula for each output; the largest weights of long ones."""
-        formulas = []
-        for output in range(self.n_outputs):
-            left = "f(x)" if self.n_outputs == 1 else f"f(x, {self._output(output)})"
-            formulas.append(f"{left} = {self._formula(output)}")
-        return "\n".join(formulas)
-
-    def _output(self, output: int) -> str:
-        return str(output) if self.output_names is None else self.output_names[output]
+        names = range(self.n_outputs) if self.output_names is None else self.output_names
+        left = ["f(x)"] if self.n_outputs == 1 else [f"f(x, {name})" for name in names]
+        return "\n".join(f"{name} = {self._formula(output)}" for output, name in enumerate(left))
 
     def _formula(self, output: int) -> str:
         weights = self.weights[:, output]

@@ -57,19 +57,15 @@ class KernelHypothesis(Hypothesis):
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
         """K(centre, x) for each row; with several classes in the column of its class, beside zeros."""
         rows = X.toarray() if sparse.issparse(X) else X
-        values = self.of_its_class(rows, n_threads)
+        (row,) = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], rows, n_threads)
+        values: FloatArray = np.asarray(row, dtype=np.float64)
         if self.class_index is None:
             return values
         beside = np.zeros((len(rows), self.n_outputs))
-        beside[:, self.class_index] = values
+        beside[:, self.class_index] = np.maximum(values, 0.0)
         return beside
 
     predict = values
-
-    def of_its_class(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """K(centre, x) for each row, or with several classes max(0, K(centre, x))."""
-        values = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], X, n_threads)[0]
-        return np.asarray(values if self.class_index is None else np.maximum(values, 0.0), dtype=np.float64)
 
     def key(self) -> tuple[object, float]:
         return (self.kernel, self.gamma, self.centre.tobytes(), self.class_index), 1.0

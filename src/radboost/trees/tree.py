@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from radboost._typing import Category, FloatArray, FloatMatrix
-from radboost.engine import Forest, current
+from radboost.engine import CutTree, Forest, RegressionTrees, current
 from radboost.trees.describe import TreeNames, describe, outline, term
 
 NODE_ARRAYS: dict[str, np.dtype[Any]] = {
@@ -25,6 +25,7 @@ NODE_ARRAYS: dict[str, np.dtype[Any]] = {
 }
 
 
+GAIN: Final = 6  # index of the gains in NODE_ARRAYS
 SET_WORDS = 4  # of 64 bits each, in a set of categories
 
 
@@ -206,6 +207,26 @@ def tree_of(nodes: Mapping[str, Sequence[float]], n_features: int, n_splits: int
 def leaf_tree(value: float, n_features: int, n_outputs: int = 1, cover: float = 0.0) -> Tree:
     """Tree without splits that has this value for every row."""
     return tree_of({"feature": [-1], "left": [-1], "value": [value], "cover": [cover]}, n_features, 0, n_outputs)
+
+
+def constant_tree(values: FloatArray, n_features: int, cover: float) -> Tree:
+    """A tree without splits that predicts these values everywhere, one for each output."""
+    if len(values) == 1:
+        return leaf_tree(float(values[0]), n_features, cover=cover)
+    return leaf_tree(0.0, n_features, cover=cover).with_values(np.zeros(1), len(values), values.copy())
+
+
+def regression_tree(
+    grower: RegressionTrees, cut: CutTree, n_features: int, n_outputs: int, scale: float, factors: FloatArray
+) -> Tree:
+    """A tree after some of its splits; its gains are divided by `scale`.
+
+    With several outputs the values of leaves are multiplied by `factors`, one for each output.
+    """
+    arrays = grower.arrays(cut)
+    np.divide(arrays[GAIN], scale, out=arrays[GAIN])
+    vectors = (arrays[-1].reshape(-1, n_outputs) * factors).reshape(-1) if n_outputs > 1 else None
+    return Tree(arrays[:-3], n_features, cut.n_splits, n_outputs, *arrays[-3:-1], vectors)
 
 
 def by_row(scores: FloatArray, n_outputs: int) -> FloatArray:

@@ -9,6 +9,8 @@ import numpy as np
 
 from native_rows import MarginRows
 from radboost import _native
+from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import forest_of as trees_as_forest
 from reference import binning, splits
 
 NO_WEIGHTS = np.empty(0)
@@ -113,33 +115,14 @@ def stored_predictions(made: Any, n_splits: int, n_rows: int) -> list[float]:
 
 
 def forest_of(trees: list[Any], n_features: int, n_outputs: int = 1) -> Any:
-    offsets = np.cumsum([0] + [len(t.feature) for t in trees]).astype(np.int64)
-
-    def joined(name: str, dtype: Any) -> np.ndarray:
-        return np.concatenate([np.asarray(getattr(t, name)) for t in trees]).astype(dtype)
-
-    return _native.Forest(
-        offsets,
-        joined("feature", np.int32),
-        joined("threshold", float),
-        joined("left", np.int32),
-        joined("missing_left", np.uint8),
-        joined("value", float),
-        n_features,
-        n_outputs,
-        *_joined_sets(trees, offsets),
-    )
-
-
-def _joined_sets(trees: list[Any], offsets: np.ndarray) -> list[np.ndarray]:
-    """Trees made by hand may have no splits by categories."""
-    pairs = [
-        (np.asarray(tree.category_nodes) + begin, np.asarray(tree.category_sets).reshape(-1))
-        for tree, begin in zip(trees, offsets[:-1], strict=True)
-        if hasattr(tree, "category_nodes")
-    ]
-    nodes, sets = [np.zeros(0), *(n for n, _ in pairs)], [np.zeros(0, dtype=np.uint64), *(s for _, s in pairs)]
-    return [np.concatenate(nodes).astype(np.int64), np.concatenate(sets).astype(np.uint64)]
+    """Native predictor of trees with any of the arrays, grown or made by hand."""
+    made = []
+    for one in trees:
+        nothing = np.zeros(len(one.feature))
+        arrays = [np.array(getattr(one, name, nothing), dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+        sets = (getattr(one, name, None) for name in ("category_nodes", "category_sets"))
+        made.append(Tree(arrays, n_features, 0, n_outputs, *sets))
+    return trees_as_forest(made)
 
 
 def categories_left(tree: Any, node: int) -> frozenset[int] | None:

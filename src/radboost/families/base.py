@@ -109,10 +109,8 @@ class Candidate(ABC):
 
     edge: float
     complexity: float
-    real_valued: bool = (
-        False  # not only votes: the papers' closed-form steps, which assume these, are then far too short
-    )
-
+    # Not only votes: the papers' closed-form steps, which assume these, are then far too short.
+    real_valued: bool = False
     rated: bool = False  # a tree with numbers in its leaves
 
     @abstractmethod

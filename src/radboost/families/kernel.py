@@ -223,13 +223,10 @@ class KernelProposer(Proposer):
         self._complexity = complexity.kernel(problem.sample_size, problem.sample_size)
 
     def propose(self, round_index: int) -> list[Candidate]:
-        edges = self._problem.edges(self._values)
-        if edges.ndim == 1:
-            best, class_index = int(np.argmax(np.abs(edges))), None
-            edge = float(edges[best])
-        else:
-            best, class_index = (int(index) for index in np.unravel_index(np.argmax(edges), edges.shape))
-            edge = float(edges[best, class_index])
+        edges = self._problem.objective.value_edges(self._values)
+        signed = edges.shape[1] == 1
+        best, column = np.unravel_index(np.argmax(np.abs(edges) if signed else edges), edges.shape)
+        edge, class_index = float(edges[best, column]), None if signed else int(column)
         centre = self._centres[best].copy()
         hypothesis = KernelHypothesis(self._kernel, self._gamma, centre, class_index, self._problem.n_outputs)
         return [ValuesCandidate(hypothesis, self._values[best], edge, self._complexity, class_index)]

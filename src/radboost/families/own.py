@@ -137,8 +137,8 @@ class CheckedCandidate(Candidate):
             )
         if not self._has_edge:
             return
-        edges = np.atleast_2d(problem.edges(np.ascontiguousarray(array[None], dtype=np.float32)))
-        edge = float(edges[0, class_index or 0] if problem.n_outputs > 1 else edges[0, 0])
+        edges = problem.objective.value_edges(np.ascontiguousarray(array[None], dtype=np.float32))
+        edge = float(edges[0, (class_index or 0) if problem.n_outputs > 1 else 0])
         if abs(edge - self.edge) > EDGE_SLACK * max(1.0, abs(edge)):
             raise ValueError(
                 f"{self._who} returned a candidate with an edge of {self.edge:g}, and its predictions have one of "

@@ -16,6 +16,7 @@ from radboost.engine import (
     HypothesisColumns,
     MarginScores,
     MarginWeighting,
+    RowGroups,
     current,
 )
 from radboost.losses import MarginLoss
@@ -139,13 +140,15 @@ class Objective:
 
     def reweigh(self, *others: Any) -> LossState:
         """Renews D and its quantized forms (Deep Boosting, equation (5)), also those of other weightings."""
-        weightings: list[Any] = [self.weighting, *others]
-        if self._native_loss:
-            sums = self.scores.reweigh(weightings, self.n_threads)
-        else:
-            sums = self.scores.reweigh_from(*self.numpy_terms(), weightings, self.n_threads)
-        m = self.total_weight
+        sums, m = self.renew([self.weighting, *others]), self.total_weight
         return LossState(sums.loss / m, sums.slope / m, sums.error / m)
+
+    def renew(self, weightings: list[Any], groups: RowGroups | None = None) -> Any:
+        """Renews weightings of the scores; returns sums over the rows, or with `groups` over each of these."""
+        method, rest = ("reweigh", ()) if groups is None else ("reweigh_groups", (groups,))
+        if self._native_loss:
+            return getattr(self.scores, method)(weightings, *rest, self.n_threads)
+        return getattr(self.scores, f"{method}_from")(*self.numpy_terms(), weightings, *rest, self.n_threads)
 
     def numpy_terms(self) -> tuple[FloatArray, FloatArray]:
         """Phi and Phi' at the arguments of each row: what native scores without a loss are given."""

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.engine import CutTree, Forest, RegressionTrees, current
-from radboost.trees.describe import TreeNames, describe, outline, term
+from radboost.trees.describe import TreeNames, describe, outline
 
 NODE_ARRAYS: dict[str, np.dtype[Any]] = {
     "feature": np.dtype("<i4"),
@@ -150,10 +150,6 @@ class Tree:
     ) -> str:
         """Short text of the tree; `categories` are those of the categorical columns."""
         return describe(self, names, categories)
-
-    def term(self, names: Sequence[str] | None) -> str:
-        """The tree in a formula."""
-        return term(self, names)
 
     def __hash__(self) -> int:
         return hash(self._content)

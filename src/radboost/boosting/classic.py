@@ -48,7 +48,7 @@ class ClassicProblem:
         return GivenTrees(self.data, n_classes, settings, self.collective)
 
     def error_rate(self, wrong: npt.NDArray[np.bool_]) -> float:
-        """Share of the rows."""
+        """Weighted fraction of the rows."""
         fixed, _ = self.weights.fixed(np.ones(self.n_rows))
         counted = self.weights.counted(fixed)
         return int(self.weights.add(np.where(wrong, counted, 0))) / int(self.weights.add(counted))
@@ -84,19 +84,19 @@ class RepeatedTrees:
 
     problem: ClassicProblem
     trace: Trace
-    _places: dict[bytes, int] = field(default_factory=dict)
+    _indices: dict[bytes, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for index, tree in enumerate(self.trace.hypotheses):
             assert isinstance(tree, Tree)
-            self._places[_own_key(tree)] = index
+            self._indices[_own_key(tree)] = index
 
     def add(self, tree: Tree, step: float, round_index: int) -> Step:
         """weight of `tree` += step."""
         own = _own_key(tree)
-        if own not in self._places:
-            self._places[own] = self.trace.enter(tree, self.problem.complexity(tree))
-        taken = Step(round_index, self._places[own], step)
+        if own not in self._indices:
+            self._indices[own] = self.trace.enter(tree, self.problem.complexity(tree))
+        taken = Step(round_index, self._indices[own], step)
         self.trace.steps.append(taken)
         return taken
 

@@ -87,7 +87,7 @@ class CoordinateDescent(RoundMaker):
 
     def replay(self) -> None:
         assert self._raw_rows is not None
-        members: dict[int, Member] = {}  # by their place in the trace
+        members: dict[int, Member] = {}  # by their index in the trace
         idle, objectives = 0, self.trace.history["objective"]
         for round_index, steps in enumerate(self.trace.rounds()):
             if round_index > 0:  # `reason_to_stop` of the round before; the driver asks for that of the last

@@ -196,9 +196,9 @@ class MultiSourceDescent(RoundMaker):
         if not directions:  # hypotheses of other sources may still help
             everybody = list(range(self.objective.n_sources))
             directions = self._directions(round_index + NEXT_DRAW, mixture, everybody)
-        for place, (_, direction) in enumerate(directions):
+        for index, (_, direction) in enumerate(directions):
             result = direction()
-            rivals = self._rivals(result, worst, over) if place == 0 else []
+            rivals = self._rivals(result, worst, over) if index == 0 else []
             steps = self._step_of_blocks(worst, rivals, result, over, round_index) if rivals else []
             steps = steps or self._take(result, self._step_size(result), round_index)
             if steps or rivals:  # the search for a block has used the proposers: other candidates are gone
@@ -206,7 +206,7 @@ class MultiSourceDescent(RoundMaker):
         return []
 
     def _searched(self, mixture: FloatArray) -> list[int]:
-        """The sources whose hypotheses are looked for: with the maximum over all mixtures the worst one alone."""
+        """Sources that propose for a mixture: with the maximum those in it, otherwise all."""
         if self.objective.over.as_maximum() is not None:
             return [source for source in range(self.objective.n_sources) if mixture[source] > 0.0]
         return list(range(self.objective.n_sources))
@@ -479,7 +479,7 @@ class MultiSourceDescent(RoundMaker):
         pairs = [pair for pair in zip(direction.members, direction.sources, etas, strict=True) if pair[2] != 0.0]
         for member, source, eta in pairs:
             self.members[source].add_weight(member, eta)
-        # Members that were admitted in this round have their final places only when unused ones are gone.
+        # Members that were admitted in this round have their final indices only when unused ones are gone.
         self._discard_unused()
         steps = [Step(round_index, member.index, eta) for member, _, eta in pairs]
         self.trace.steps.extend(steps)

@@ -45,9 +45,9 @@ CLOSE_ENOUGH, MOST_SEARCHES = 1e-9, 40
 # Those of several classes: rounds at most, and what counts as a probability of 0.
 MOST_SCALINGS, SMALLEST_MEAN = 1000, 1e-300
 
-# By so much more than it can gain a family must be dearer than another before it is left out: losses are rounded.
+# A family is left out if its price exceeds the lowest by this many times its largest gain: losses are rounded.
 BEYOND_ROUNDING = 1.01
-# A share of the mean loss that rounding may raise it by.
+# Fraction of the mean loss that rounding may raise it by.
 MOST_RISE = 1e-6
 
 CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
@@ -209,7 +209,7 @@ class NormBallDescent(RoundMaker):
         return [] if self._chosen is None else self.trace.steps[-1:]
 
     def _round(self, round_index: int) -> int | None:
-        """Takes the step of the best candidate and returns the place of its family; None where nothing goes down."""
+        """Takes the step of the best candidate and returns the index of its family; None where nothing goes down."""
         settings = self.settings
         everyone = self.families.draw(settings.n_candidates, settings.seed, round_index)
         drawn = self._that_may_win(everyone)
@@ -218,7 +218,7 @@ class NormBallDescent(RoundMaker):
         if len(drawn) < len(everyone) and not steps[cheapest] > 0.0:
             drawn = everyone
             cuts, steps = self._fit(drawn, round_index)
-        families = [self.families.families[place] for place in drawn]
+        families = [self.families.families[index] for index in drawn]
         useful = [i for i, step in enumerate(steps) if step > 0.0]
         if not useful:
             return None
@@ -262,11 +262,11 @@ class NormBallDescent(RoundMaker):
         prices = self._prices.item
         gain = BEYOND_ROUNDING * min(1.0, 2.0 * settings.learning_rate) * self.rows.mean_loss
         most = min(map(prices, drawn)) + gain
-        return [place for place in drawn if prices(place) <= most]
+        return [index for index in drawn if prices(index) <= most]
 
-    def _fit(self, places: list[int], round_index: int) -> tuple[list[CutTree], FloatArray]:
+    def _fit(self, indices: list[int], round_index: int) -> tuple[list[CutTree], FloatArray]:
         """The best tree of each of these families, all cut from one that is grown, and how far to go along it."""
-        families = [self.families.families[place] for place in places]
+        families = [self.families.families[index] for index in indices]
         self.grower.grow(round_index, max(family.n_splits for family in families))
         norms = [family.norm * self._norm_unit for family in families]
         cuts = [

@@ -261,7 +261,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         costs = {"costs": self._read_costs(training, cost)}
         if validation is not None:
             examples = read_example_costs(cost_val, validation.n_given, training.known_classes, "cost_val", "X_val")
-            costs["validation_costs"] = _costs_of_kept(examples, validation.kept)
+            costs["validation_costs"] = _costs_of_kept(examples, validation.kept, "cost_val")
         return costs
 
     def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
@@ -499,8 +499,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         self.cost_ = matrix if matrix.size else None
 
 
-def _costs_of_kept(examples: FloatArray | None, kept: npt.NDArray[np.int64] | None) -> Costs | None:
+def _costs_of_kept(examples: FloatArray | None, kept: npt.NDArray[np.int64] | None, name: str = "cost") -> Costs | None:
     """Costs of the examples with these indices; `kept` is None for all of them."""
     if examples is None:
         return None
-    return make_costs(None, examples if kept is None else examples[kept], examples.shape[1])
+    return make_costs(None, examples if kept is None else examples[kept], examples.shape[1], name=name)

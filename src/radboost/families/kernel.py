@@ -131,12 +131,12 @@ class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_co
                 first = hypotheses[begin]
                 centres = np.array([hypothesis.centre for hypothesis in hypotheses[begin:end]])
                 values = evaluate_kernel(first.kernel, first.gamma, centres, X, n_threads).astype(np.float64)
-                for place in range(begin, end):
-                    index, line = hypotheses[place].class_index, values[place - begin]
+                for number in range(begin, end):
+                    index, line = hypotheses[number].class_index, values[number - begin]
                     if index is None:
-                        scores += weights[place] * line
+                        scores += weights[number] * line
                     else:
-                        scores[:, index] += weights[place] * np.maximum(line, 0.0)
+                        scores[:, index] += weights[number] * np.maximum(line, 0.0)
 
         return add
 

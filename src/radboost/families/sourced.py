@@ -145,17 +145,17 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
 
 
 class SourcedCandidate(Candidate):
-    """A candidate that was found on the rows as a source sees them."""
+    """Candidate of a source, proposed on its weights of the rows."""
 
     def __init__(self, candidate: Candidate, source: int, n_features: int, n_sources: int) -> None:
         self._candidate = candidate
-        self._place = (source, n_features, n_sources)
+        self._arguments = (source, n_features, n_sources)
         self.edge = candidate.edge
         self.complexity = candidate.complexity
         self.real_valued = candidate.real_valued
 
     def hypothesis(self) -> Any:
-        return SourcedHypothesis(self._candidate.hypothesis(), *self._place)
+        return SourcedHypothesis(self._candidate.hypothesis(), *self._arguments)
 
     def enter(self, columns: Any) -> int:
         """Stores the base's predictions: steps and edges have the shares as factors on the rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -67,21 +66,6 @@ def row_weights(data: Any, weights: np.ndarray | None) -> list[float]:
     return [1.0] * data.n_rows if weights is None else weights.tolist()
 
 
-@dataclass(frozen=True)
-class NativeTree:
-    """The arrays that the native grower returns for one candidate."""
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    missing_left: np.ndarray
-    value: np.ndarray
-    cover: np.ndarray
-    gain: np.ndarray
-    category_nodes: np.ndarray
-    category_sets: np.ndarray
-
-
 def grower(data: Any, state: Any, **changes: Any) -> Any:
     options = {
         "growth": "layers",
@@ -100,11 +84,11 @@ def grower(data: Any, state: Any, **changes: Any) -> Any:
 
 def grow_natively(
     data: Any, state: Any, round_number: int = 0, **changes: Any
-) -> tuple[Any, list[int], list[float], list[NativeTree]]:
+) -> tuple[Any, list[int], list[float], list[Tree]]:
     """Grow one tree: the grower, and for every candidate its splits, edge and arrays."""
     made = grower(data, state, **changes)
     sizes, edges = made.grow(round_number)
-    return made, sizes, edges, [NativeTree(*made.tree(n)) for n in sizes]
+    return made, sizes, edges, [Tree.grown(made.tree(n), data.n_columns, n, 1) for n in sizes]
 
 
 def stored_predictions(made: Any, n_splits: int, n_rows: int) -> list[float]:
@@ -125,10 +109,7 @@ def forest_of(trees: list[Any], n_features: int, n_outputs: int = 1) -> Any:
     return trees_as_forest(made)
 
 
-def categories_left(tree: Any, node: int) -> frozenset[int] | None:
-    """The codes that a node of a native tree sends left, None where it asks for a number."""
-    nodes = tree.category_nodes.tolist()
-    if node not in nodes:
-        return None
-    words = tree.category_sets.reshape(-1, 4)[nodes.index(node)].tolist()
-    return frozenset(code for code in range(256) if words[code // 64] >> (code % 64) & 1)
+def categories_left(tree: Tree, node: int) -> frozenset[int] | None:
+    """The codes that a node sends left, None where it asks for a number."""
+    codes = tree.categories_left(node)
+    return None if codes is None else frozenset(codes)

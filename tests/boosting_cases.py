@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,31 +66,35 @@ class Case:
     def fitted(self, model: Any, **more: Any) -> Any:
         return model.fit(*self.data(), **self.fit(), **more)
 
+    @cached_property
+    def plain(self) -> Any:
+        """The model of one fit without interruption; not to be changed."""
+        return self.fitted(self.model())
+
+    @cached_property
+    def whole(self) -> tuple[Any, ...]:
+        """All that this fit computed."""
+        return everything(self.plain)
+
+
+def made(kind: Any = RGBClassifier, **parameters: Any) -> Callable[..., Any]:
+    return lambda n, **more: kind(n, **with_tree_options({**parameters, **more}))
+
 
 def deep(**parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: DeepBoostClassifier(n, **with_tree_options({**parameters, **more}))
+    return made(DeepBoostClassifier, **parameters)
 
 
 def paper(**parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: DeepBoostClassifier.paper(n, **with_tree_options({**parameters, **more}))
+    return made(DeepBoostClassifier.paper, **parameters)
 
 
 def sourced(**parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: MultiSourceBoostClassifier(n, **{**parameters, **more})
+    return made(MultiSourceBoostClassifier, **parameters)
 
 
 def soft(**parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: SoftmaxBoostClassifier(
-        n, **with_tree_options({"learning_rate": 0.7, **parameters, **more})
-    )
-
-
-def rgb(kind: Any = RGBClassifier, **parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: kind(n, **with_tree_options({**parameters, **more}))
-
-
-def old(kind: Any, **parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: kind(n, **with_tree_options({**parameters, **more}))
+    return made(SoftmaxBoostClassifier, **{"learning_rate": 0.7, **parameters})
 
 
 def two() -> tuple[Any, Any]:
@@ -211,25 +216,25 @@ CASES: dict[str, Case] = {
         soft(cost=[[0, 5, 5, 5], [1, 0, 1, 1], [1, 1, 0, 1], [2, 1, 1, 0]], early_stopping=4), four, 60
     ),
     "soft-max, costs of examples": Case(soft(), four, fit=example_costs),
-    "rgb": Case(rgb(), two),
-    "rgb, validation rows, early stopping": Case(rgb(early_stopping=3, learning_rate=1.0), two, 80, validation),
-    "rgb, 4 classes": Case(rgb(), four, fit=weighted(240)),
-    "rgb, numbers": Case(rgb(RGBRegressor), numbers),
+    "rgb": Case(made(), two),
+    "rgb, validation rows, early stopping": Case(made(early_stopping=3, learning_rate=1.0), two, 80, validation),
+    "rgb, 4 classes": Case(made(), four, fit=weighted(240)),
+    "rgb, numbers": Case(made(RGBRegressor), numbers),
     "rgb, numbers, monotone, early stopping": Case(
-        rgb(RGBRegressor, loss="huber", monotonic_constraints={0: 1, 1: -1}, early_stopping=3), numbers, 60
+        made(RGBRegressor, loss="huber", monotonic_constraints={0: 1, 1: -1}, early_stopping=3), numbers, 60
     ),
-    "rgb, two targets, early stopping": Case(rgb(RGBRegressor, early_stopping=4, learning_rate=0.5), targets, 40),
-    "rgb, numbers, loss of one's own": Case(rgb(RGBRegressor, loss=Squared()), numbers),
-    "adaboost.mh": Case(old(AdaBoostMHClassifier, max_leaves=4), two),
-    "adaboost.mh, 4 classes": Case(old(AdaBoostMHClassifier, max_leaves=4), four, 12, weighted(240)),
+    "rgb, two targets, early stopping": Case(made(RGBRegressor, early_stopping=4, learning_rate=0.5), targets, 40),
+    "rgb, numbers, loss of one's own": Case(made(RGBRegressor, loss=Squared()), numbers),
+    "adaboost.mh": Case(made(AdaBoostMHClassifier, max_leaves=4), two),
+    "adaboost.mh, 4 classes": Case(made(AdaBoostMHClassifier, max_leaves=4), four, 12, weighted(240)),
     "adaboost.mh, flawless": Case(
-        old(AdaBoostMHClassifier, max_leaves=2), lambda: (np.arange(40.0)[:, None], np.arange(40) > 17), 10
+        made(AdaBoostMHClassifier, max_leaves=2), lambda: (np.arange(40.0)[:, None], np.arange(40) > 17), 10
     ),
-    "samme": Case(old(SAMMEClassifier, max_leaves=3), two),
-    "samme, 4 classes": Case(old(SAMMEClassifier, max_leaves=5), four, 12, weighted(240)),
-    "samme, repeated stumps": Case(old(SAMMEClassifier, max_leaves=2), two, 60),
-    "martiboost": Case(old(MartiBoostClassifier), two),
-    "martiboost, weights": Case(old(MartiBoostClassifier, max_leaves=4), two, 12, weighted(300)),
+    "samme": Case(made(SAMMEClassifier, max_leaves=3), two),
+    "samme, 4 classes": Case(made(SAMMEClassifier, max_leaves=5), four, 12, weighted(240)),
+    "samme, repeated stumps": Case(made(SAMMEClassifier, max_leaves=2), two, 60),
+    "martiboost": Case(made(MartiBoostClassifier), two),
+    "martiboost, weights": Case(made(MartiBoostClassifier, max_leaves=4), two, 12, weighted(300)),
 }
 
 LONG = ("deep, 4 classes, max, pushed", "deep, gives up", "soft-max, far apart")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from native_rows import MarginRows
 from radboost import _native
+from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import forest_of as trees_as_forest
 from reference import binning, splits
 
 NO_WEIGHTS = np.empty(0)
@@ -65,21 +66,6 @@ def row_weights(data: Any, weights: np.ndarray | None) -> list[float]:
     return [1.0] * data.n_rows if weights is None else weights.tolist()
 
 
-@dataclass(frozen=True)
-class NativeTree:
-    """The arrays that the native grower returns for one candidate."""
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    missing_left: np.ndarray
-    value: np.ndarray
-    cover: np.ndarray
-    gain: np.ndarray
-    category_nodes: np.ndarray
-    category_sets: np.ndarray
-
-
 def grower(data: Any, state: Any, **changes: Any) -> Any:
     options = {
         "growth": "layers",
@@ -98,11 +84,11 @@ def grower(data: Any, state: Any, **changes: Any) -> Any:
 
 def grow_natively(
     data: Any, state: Any, round_number: int = 0, **changes: Any
-) -> tuple[Any, list[int], list[float], list[NativeTree]]:
+) -> tuple[Any, list[int], list[float], list[Tree]]:
     """Grow one tree: the grower, and for every candidate its splits, edge and arrays."""
     made = grower(data, state, **changes)
     sizes, edges = made.grow(round_number)
-    return made, sizes, edges, [NativeTree(*made.tree(n)) for n in sizes]
+    return made, sizes, edges, [Tree.grown(made.tree(n), data.n_columns, n, 1) for n in sizes]
 
 
 def stored_predictions(made: Any, n_splits: int, n_rows: int) -> list[float]:
@@ -113,39 +99,17 @@ def stored_predictions(made: Any, n_splits: int, n_rows: int) -> list[float]:
 
 
 def forest_of(trees: list[Any], n_features: int, n_outputs: int = 1) -> Any:
-    offsets = np.cumsum([0] + [len(t.feature) for t in trees]).astype(np.int64)
-
-    def joined(name: str, dtype: Any) -> np.ndarray:
-        return np.concatenate([np.asarray(getattr(t, name)) for t in trees]).astype(dtype)
-
-    return _native.Forest(
-        offsets,
-        joined("feature", np.int32),
-        joined("threshold", float),
-        joined("left", np.int32),
-        joined("missing_left", np.uint8),
-        joined("value", float),
-        n_features,
-        n_outputs,
-        *_joined_sets(trees, offsets),
-    )
+    """Native predictor of trees with any of the arrays, grown or made by hand."""
+    made = []
+    for one in trees:
+        nothing = np.zeros(len(one.feature))
+        arrays = [np.array(getattr(one, name, nothing), dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+        sets = (getattr(one, name, None) for name in ("category_nodes", "category_sets"))
+        made.append(Tree(arrays, n_features, 0, n_outputs, *sets))
+    return trees_as_forest(made)
 
 
-def _joined_sets(trees: list[Any], offsets: np.ndarray) -> list[np.ndarray]:
-    """Trees made by hand may have no splits by categories."""
-    pairs = [
-        (np.asarray(tree.category_nodes) + begin, np.asarray(tree.category_sets).reshape(-1))
-        for tree, begin in zip(trees, offsets[:-1], strict=True)
-        if hasattr(tree, "category_nodes")
-    ]
-    nodes, sets = [np.zeros(0), *(n for n, _ in pairs)], [np.zeros(0, dtype=np.uint64), *(s for _, s in pairs)]
-    return [np.concatenate(nodes).astype(np.int64), np.concatenate(sets).astype(np.uint64)]
-
-
-def categories_left(tree: Any, node: int) -> frozenset[int] | None:
-    """The codes that a node of a native tree sends left, None where it asks for a number."""
-    nodes = tree.category_nodes.tolist()
-    if node not in nodes:
-        return None
-    words = tree.category_sets.reshape(-1, 4)[nodes.index(node)].tolist()
-    return frozenset(code for code in range(256) if words[code // 64] >> (code % 64) & 1)
+def categories_left(tree: Tree, node: int) -> frozenset[int] | None:
+    """The codes that a node sends left, None where it asks for a number."""
+    codes = tree.categories_left(node)
+    return None if codes is None else frozenset(codes)

@@ -185,6 +185,17 @@ def resolve_n_jobs(n_jobs: object) -> int:
     return number if number > 0 else max(1, available + 1 + number)
 
 
+def check_pair(name: str, has_validation: bool, given: Any, given_val: Any) -> None:
+    """Refuse an argument of `fit` (costs, offsets) that training and validation rows have not both, or neither."""
+    if not has_validation and given_val is not None:
+        raise ValueError(f"{name}_val was given without X_val and y_val.")
+    if has_validation and (given is None) != (given_val is None):
+        raise ValueError(
+            f"{name} and {name}_val belong together: where each training row has one, so has each validation row, and "
+            "the other way round."
+        )
+
+
 def check_sample_weight(
     sample_weight: object, n_rows: int, name: str = "sample_weight"
 ) -> npt.NDArray[np.float64] | None:

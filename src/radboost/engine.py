@@ -5,6 +5,10 @@ asks for whole rounds, and gets back numbers and trees. Another engine derives f
 itself, and is put to work by `use`.
 """
 
+# What it imports from the native core is its interface, too:
+# ruff: noqa: F401
+# mypy: implicit-reexport
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -115,58 +119,3 @@ def use(engine: Engine) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
-
-
-__all__ = [
-    "AnswerWeighting",
-    "AnsweringTree",
-    "BinnedData",
-    "ClassScores",
-    "ClassWeighting",
-    "Collective",
-    "CompressedColumns",
-    "CompressedColumns32",
-    "CutTree",
-    "DenseColumns",
-    "Engine",
-    "Forest",
-    "GradientScores",
-    "GradientWeighting",
-    "Grower",
-    "HypothesisColumns",
-    "LayeredArcs",
-    "LossAutomaton",
-    "LossSource",
-    "MarginScores",
-    "MarginWeighting",
-    "RegressionTrees",
-    "RowGroups",
-    "RowWeights",
-    "SoftmaxPairs",
-    "SoftmaxScores",
-    "SoftmaxSums",
-    "StopFlag",
-    "WeightedTrees",
-    "add_packed",
-    "centre_columns",
-    "compress_columns",
-    "compress_columns32",
-    "current",
-    "descents",
-    "evaluate_loss",
-    "exp",
-    "gather_columns",
-    "hash_compressed",
-    "hash_dense_rows",
-    "kernel_values",
-    "linear_rows",
-    "log",
-    "make_chain",
-    "make_layered_arcs",
-    "make_loss_source",
-    "pack",
-    "slope",
-    "structured_expected_loss",
-    "structured_flow",
-    "use",
-]

@@ -36,7 +36,7 @@ class Diary:
 def test_every_fit_tells_of_every_round(case: Case) -> None:
     diary = Diary()
     model = case.fitted(case.model(), callbacks=[diary])
-    assert everything(model) == everything(case.fitted(case.model()))
+    assert everything(model) == case.whole
     rounds = [page[2] for page in diary.pages if page[1] == "round"]
     assert diary.pages[0] == ("", "begin", -1, None)
     assert rounds == list(range(len(rounds)))
@@ -161,42 +161,3 @@ def test_early_stopping_speaks_first() -> None:
     assert diary.pages[-2][3] == model.stop_reason_
     assert model.stop_reason_.startswith("early stopping")
     assert len(diary.pages) - 2 > model.n_iter_  # the rounds it waited for are told of, and are not in the model
-
-
-def test_the_protocol_of_scikit_learn_is_an_adapter_away() -> None:
-    """`on_fit_task_end(estimator, context, *, fitted_estimator)` returns True to stop (scikit-learn 1.9)."""
-
-    class Theirs:
-        def __init__(self) -> None:
-            self.calls: list[str] = []
-            self.scores: list[float] = []
-
-        def setup(self, estimator: Any, context: Any) -> None:
-            self.calls.append("setup")
-
-        def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:
-            self.scores.append(fitted_estimator.score(*two()))
-            return len(self.scores) == 4
-
-        def teardown(self, estimator: Any, context: Any) -> None:
-            self.calls.append("teardown")
-
-    class Adapter:
-        def __init__(self, theirs: Any, estimator: Any) -> None:
-            self.theirs, self.estimator = theirs, estimator
-
-        def on_fit_begin(self, context: Any) -> None:
-            self.theirs.setup(self.estimator, context)
-
-        def on_round_end(self, context: Any) -> None:
-            if self.theirs.on_fit_task_end(self.estimator, context, fitted_estimator=context.fitted_estimator):
-                context.stop()
-
-        def on_fit_end(self, context: Any) -> None:
-            self.theirs.teardown(self.estimator, context)
-
-    theirs, model = Theirs(), DeepBoostClassifier(9)
-    model.fit(*two(), callbacks=[Adapter(theirs, model)])
-    assert theirs.calls == ["setup", "teardown"]
-    assert model.n_iter_ == len(theirs.scores) == 4
-    assert theirs.scores[-1] == model.score(*two())

@@ -51,41 +51,38 @@ def some_round(name: str, n_rounds: int) -> int:
 
 
 @EVERY
-def test_an_interrupted_fit_goes_on(case: Case, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(
+    "after", [pytest.param("first", marks=pytest.mark.slow), "some", pytest.param("last", marks=pytest.mark.slow)]
+)
+def test_an_interrupted_fit_goes_on(case: Case, after: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     path = tmp_path / "fit.checkpoint"
-    whole = everything(case.fitted(case.model()))
-    n_iter = whole[2]
-    for n_rounds in {1, some_round(request.node.name, n_iter), n_iter}:
-        with pytest.raises(BrokenError):
-            case.fitted(case.model(), callbacks=[Checkpoint(path, every=1), BreakAfter(n_rounds)])
-        assert everything(case.fitted(case.model(n_jobs=1), resume_from=path)) == whole
+    n_rounds = {"first": 1, "last": case.plain.n_iter_}.get(after, some_round(request.node.name, case.plain.n_iter_))
+    with pytest.raises(BrokenError):
+        case.fitted(case.model(), callbacks=[Checkpoint(path, every=1), BreakAfter(n_rounds)])
+    assert everything(case.fitted(case.model(n_jobs=1), resume_from=path)) == case.whole
     # Also from a fit that had come to its end.
     case.fitted(case.model(), callbacks=[Checkpoint(path, every=7)])
-    assert everything(case.fitted(case.model(), resume_from=path)) == whole
+    assert everything(case.fitted(case.model(), resume_from=path)) == case.whole
 
 
 @pytest.mark.parametrize("case", [case for name, case in CASES.items() if not name.startswith("sources")])
 def test_a_warm_start_is_one_long_fit(case: Case, request: pytest.FixtureRequest) -> None:
-    whole = case.fitted(case.model())
-    model = case.model(some_round(request.node.name, whole.n_iter_), warm_start=True)
-    case.fitted(model)
-    name = "n_rounds"
-    case.fitted(model.set_params(**{name: case.n_rounds}))
-    assert everything(model) == everything(whole)
+    model = case.fitted(case.model(some_round(request.node.name, case.plain.n_iter_), warm_start=True))
+    case.fitted(model.set_params(n_rounds=case.n_rounds))
+    assert everything(model) == case.whole
     # Once more changes nothing: no round is left, or the reason to stop is still there.
     case.fitted(model)
-    assert everything(model)[2:] == everything(whole)[2:]
+    assert everything(model)[2:] == case.whole[2:]
 
 
 def test_the_cases_stop_for_every_reason() -> None:
-    reasons = {name: case.fitted(case.model()).stop_reason_ for name, case in CASES.items() if "deep" in name}
+    reasons = {name: case.plain.stop_reason_ for name, case in CASES.items() if "deep" in name}
     assert reasons["deep, flawless"].startswith("one hypothesis is right")
     assert reasons["deep, converges"] == "converged: no hypothesis lowers the objective"
     assert reasons["deep, gives up"].startswith("converged: 10 rounds in a row")
     assert "random pushes" in reasons["deep, 4 classes, max, pushed in vain"]
     assert reasons["deep, early stopping"].startswith("early stopping")
-    pushed = CASES["deep, 4 classes, max, pushed"]
-    assert np.any(np.diff(pushed.fitted(pushed.model()).history_["objective"]) > 0)
+    assert np.any(np.diff(CASES["deep, 4 classes, max, pushed"].plain.history_["objective"]) > 0)
 
 
 KILLED = """
@@ -123,9 +120,8 @@ def kill_in_round(name: str, path: Path, wait_at: int) -> None:
 
 def check_killed(name: str, path: Path) -> None:
     case = CASES[name]
-    whole = everything(case.fitted(case.model()))
-    kill_in_round(name, path, some_round(name, whole[2]) - 1)
-    assert everything(case.fitted(case.model(), resume_from=path)) == whole
+    kill_in_round(name, path, some_round(name, case.plain.n_iter_) - 1)
+    assert everything(case.fitted(case.model(), resume_from=path)) == case.whole
     assert sorted(path.parent.iterdir()) == [path]
 
 
@@ -407,9 +403,8 @@ def test_a_warm_start_from_a_file(tmp_path: Path) -> None:
         model = case.fitted(case.model(5, warm_start=True))
         model.save(tmp_path / "model")
         again = load(tmp_path / "model")
-        rounds = {"n_rounds": case.n_rounds}
-        case.fitted(again.set_params(**rounds))
-        assert everything(again) == everything(case.fitted(case.model()))
+        case.fitted(again.set_params(n_rounds=case.n_rounds))
+        assert everything(again) == case.whole
 
 
 def test_a_warm_start_goes_on_with_more_patience() -> None:

@@ -15,50 +15,61 @@ from radboost import _progress as progress
 
 SCRIPT = """
 import sys
-{before}
 import numpy as np
 from radboost import DeepBoostClassifier, SparseBoostClassifier
 X = np.random.default_rng(0).random((150, 5))
-model = DeepBoostClassifier(15, verbose=1).fit(X, X[:, 0] > 0.5)
-SparseBoostClassifier(verbose=1).fit(X, X[:, 0] > 0.5)
+
+def rounds_of_a_fit():
+    SparseBoostClassifier(verbose=1).fit(X, X[:, 0] > 0.5)
+    return len(DeepBoostClassifier(15, verbose=1).fit(X, X[:, 0] > 0.5).history_["objective"])
+
+rounds = []
+{commands}
 with open({path!r}, "w") as file:
-    file.write(str(len(model.history_["objective"])))
+    file.write(str(rounds))
 """
+FIT = "rounds.append(rounds_of_a_fit())"
 NO_RICH = "sys.modules['rich'] = sys.modules['rich.progress'] = sys.modules['rich.console'] = None"
+BOTH = pytest.mark.parametrize("rich", ["", NO_RICH], ids=["rich", "plain"])
 
 
-def run(tmp_path: Any, before: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    script = SCRIPT.format(before=before, path=str(tmp_path / "rounds"))
-    done = subprocess.run([sys.executable, "-c", script], text=True, check=False, **more)
-    assert (tmp_path / "rounds").read_text() == "15"
+def run(tmp_path: Any, rich: str, *commands: str, **streams: Any) -> subprocess.CompletedProcess[str]:
+    """Fits a model after each of the commands, in one process."""
+    lines = [rich, *(f"{command}\n{FIT}" for command in commands)]
+    script = SCRIPT.format(commands="\n".join(lines), path=str(tmp_path / "rounds"))
+    done = subprocess.run([sys.executable, "-c", script], text=True, check=False, **streams)
+    assert (tmp_path / "rounds").read_text() == str([15] * len(commands))
     return done
 
 
-@pytest.mark.parametrize("rich", ["", NO_RICH], ids=["rich", "plain"])
-@pytest.mark.parametrize(
-    "before",
-    [
-        "sys.stdout.close(); sys.stderr.close()",
+@BOTH
+def test_streams_that_fail(rich: str, tmp_path: Any) -> None:
+    done = run(
+        tmp_path,
+        rich,
+        "sys.stderr.reconfigure(encoding='ascii')",
         "sys.stderr = None",
         "sys.stderr = open('/dev/full', 'w', buffering=1)",
-        pytest.param("sys.stderr = open('/dev/full', 'w')", marks=pytest.mark.slow),
-        pytest.param("sys.stderr.reconfigure(encoding='ascii')", marks=pytest.mark.slow),
         "import io; sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding='latin-1')",
-    ],
-    ids=["closed", "none", "full", "full at the end", "ascii", "latin-1"],
-)
-def test_a_stream_that_fails(before: str, rich: str, tmp_path: Any) -> None:
-    done = run(tmp_path, f"{rich}\n{before}", capture_output=True)
+        "sys.stdout.close(); sys.stderr.close()",
+        capture_output=True,
+    )
     assert done.returncode in (0, 120), done.stderr  # 120: Python could not flush a stream at its end
 
 
-@pytest.mark.parametrize("rich", ["", NO_RICH], ids=["rich", "plain"])
+@BOTH
+@pytest.mark.slow
+def test_a_stream_that_fails_at_the_end(rich: str, tmp_path: Any) -> None:
+    assert run(tmp_path, rich, "sys.stderr = open('/dev/full', 'w')", capture_output=True).returncode in (0, 120)
+
+
+@pytest.mark.parametrize("rich", ["", pytest.param(NO_RICH, marks=pytest.mark.slow)], ids=["rich", "plain"])
 def test_a_reader_that_leaves(rich: str, tmp_path: Any) -> None:
     """`2>&1 | head -c 1`: the pipe breaks while the bar is drawn."""
     reader = subprocess.Popen(["head", "-c", "1"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
         force = "import os; os.environ['FORCE_COLOR'] = '1'"
-        run(tmp_path, f"{force}\n{rich}", stdout=reader.stdin, stderr=reader.stdin)
+        run(tmp_path, rich, force, stdout=reader.stdin, stderr=reader.stdin)
     finally:
         assert reader.stdin is not None
         reader.stdin.close()

@@ -55,7 +55,7 @@ def test_hypotheses_enter_as_they_did(name: str) -> None:
     """The predictions in their slots are those of the hypothesis on the raw rows."""
     case = CASES[name]
     X, y = case.data()
-    model = case.fitted(case.model())
+    model = case.plain
     order = np.argsort(y, kind="stable").astype(np.uint32)
     rows, columns = RawRows(X, order, 1), HypothesisColumns(len(y), len(model.classes_))
     for hypothesis in model.ensemble_.hypotheses:

@@ -132,9 +132,7 @@ def test_derivative_along_a_line(name: str, loss: str, n_classes: int) -> None:
     slot, h = rows.add()
     state = objective.reweigh()
     for eta in (0.0, 0.7, 4.0, -0.4):
-        found, derivative = objective.along(rows.columns, slot, eta)
-        assert found == pytest.approx(rows.loss_at(name, loss, h, eta), rel=1e-11)
-        assert objective.slope_along(rows.columns, slot, eta) == derivative
+        found, derivative = rows.loss_at(name, loss, h, eta), objective.slope_along(rows.columns, slot, eta)
         below = (found - rows.loss_at(name, loss, h, eta - 1e-6)) / 1e-6
         above = (rows.loss_at(name, loss, h, eta + 1e-6) - found) / 1e-6
         slack = 1e-4 * max(1.0, abs(derivative), found)
@@ -225,7 +223,7 @@ def test_threads_order_and_copies(name: str, loss: str, n_classes: int) -> None:
         for row in answers:
             slot = columns.take_slot()
             columns.set_answers(slot, np.arange(len(places), dtype=np.int32), row[places], n_threads)
-            kept += [*objective.reweigh(), edges(objective, columns), objective.along(columns, slot, 0.3)]
+            kept += [*objective.reweigh(), edges(objective, columns), objective.slope_along(columns, slot, 0.3)]
             objective.step(columns, slot, 0.625)
         return kept
 

@@ -10,8 +10,10 @@ import pytest
 from scipy.special import expit
 
 from radboost import SparseBoostClassifier, SparseBoostRegressor
-from radboost.linear import DesignMatrix, Point, SparseProblem, Trail, solve_by_bounds, solve_by_newton
-from radboost.linear.problem import GAP_ROUNDING
+from radboost.linear.bounds import solve_by_bounds
+from radboost.linear.columns import DesignMatrix
+from radboost.linear.newton import solve_by_newton
+from radboost.linear.problem import GAP_ROUNDING, Point, SparseProblem, Trail
 from radboost.losses import EpsilonInsensitiveScores, ExponentialScores, LogisticScores, MultinomialScores
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
 

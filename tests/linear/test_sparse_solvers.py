@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from radboost._validation import check_needs
-from radboost.linear import NEEDS, DesignMatrix, SparseProblem, Trail, progress, solve_by_bounds, solve_by_newton
+from radboost.linear.bounds import NEEDS, progress, solve_by_bounds
+from radboost.linear.columns import DesignMatrix
+from radboost.linear.newton import solve_by_newton
+from radboost.linear.problem import SparseProblem, Trail
 from radboost.losses import EpsilonInsensitiveScores, ExponentialScores, LogisticScores, MultinomialScores
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
 from reference import sparsity as naive

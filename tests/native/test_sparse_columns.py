@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from radboost import _native
-from radboost.linear import DesignMatrix, canonical_rows
+from radboost.linear.columns import DesignMatrix, canonical_rows
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
 from reference import canonical_rows as naive_rows
 from reference import sparsity as naive

@@ -91,18 +91,6 @@ def test_probabilities_of_large_scores_stay_finite(pair: tuple[str, str]) -> Non
         np.testing.assert_allclose(model.predict_log_proba(X), np.log(probabilities))
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_probabilities_do_not_depend_on_a_shift_of_scores(pair: tuple[str, str]) -> None:
-    """Abstaining and a uniform answer are the same: rows whose scores are all equal have equal probabilities."""
-    X, y = smooth_classes(2, m=60)
-    model = DeepBoostClassifier(20, calibration=None, objective=pair[0], loss=pair[1]).fit(X, y)
-    scores, probabilities = model.decision_function(X), model.predict_proba(X)
-    shifted = scores - scores.min(axis=1, keepdims=True)
-    same: dict[tuple[float, ...], np.ndarray] = {}
-    for row, p in zip(shifted, probabilities, strict=True):
-        np.testing.assert_allclose(same.setdefault(tuple(row), p), p, rtol=1e-9)
-
-
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
 def test_probabilities_of_two_classes_follow_the_loss(loss: str) -> None:
     """p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f))."""

@@ -29,9 +29,9 @@ def test_fit_is_prepare_and_learn(name: str) -> None:
     (X, y), weights = case.data(), case.fit().get("sample_weight")
     prepared = prepare(clone(model), X, y, weights, regression=isinstance(model, RGBRegressor))
     learned = learn(model, prepared)
-    assert everything(learned) == everything(case.fitted(case.model()))
+    assert everything(learned) == case.whole
     assert not hasattr(model, "ensemble_")
-    np.testing.assert_array_equal(learned.predict(X), case.fitted(case.model()).predict(X))
+    np.testing.assert_array_equal(learned.predict(X), case.plain.predict(X))
 
 
 def test_many_models_from_the_same_rows() -> None:

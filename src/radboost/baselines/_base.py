@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from dataclasses import field
 from typing import Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin
 
-from radboost._validation import check_verbose, resolve_n_jobs
-from radboost.boosting import RoundMaker, Trace
-from radboost.boosting.classic import ClassicProblem
+from radboost._validation import LARGEST_INTEGER, check_integer, check_verbose, resolve_n_jobs
+from radboost.boosting import Trace
+from radboost.boosting.classic import ClassicProblem, ClassicRounds
 from radboost.boosting.classic_monitors import ClassicMonitor
 from radboost.boosting.monitor import EarlyStopping, resolve_early_stopping
 from radboost.estimators._documents import described_like
@@ -60,7 +59,9 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     tree_options: TreeOptions | None = None
 
     _takes_offset: ClassVar[bool] = False
+    _algorithm: ClassVar[type[ClassicRounds]]
     _monitor: ClassVar[type[ClassicMonitor]]
+    _most_rounds: ClassVar[int] = LARGEST_INTEGER
     _tree_options_read: ClassVar[tuple[str, ...]] = ("max_bins",)
 
     @described_like(BoostingEstimator.fit)
@@ -89,7 +90,8 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _read_parameters(self) -> FitSettings:
-        self._check_parameters()
+        check_integer("n_rounds", self.n_rounds, 1, self._most_rounds)
+        self._check_max_leaves()
         options = read_tree_options(self.tree_options, self._tree_options_read, type(self).__name__, INSTEAD)
         check_verbose(self.verbose)
         self._check_warm_start()
@@ -112,7 +114,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         )
         max_leaves = self._max_leaves(problem.n_classes)
         return FitPlan(
-            maker=self._maker(problem, max_leaves, trace),
+            maker=self._algorithm(problem, max_leaves, trace),
             n_families=int(min(max_leaves, weights.n_copies)),
             sample_size=problem.weights.total,
             monitor=None if validation is None else self._monitor(validation, stopping, problem.n_classes, n_threads),
@@ -128,12 +130,8 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
                 stacklevel=5,
             )
 
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Check the parameters of one algorithm, before the data are seen."""
-
-    @abstractmethod
-    def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker: ...
+    def _check_max_leaves(self) -> None:
+        check_integer("max_leaves", self.max_leaves, 2)
 
     def _max_leaves(self, n_classes: int) -> int:
         """Most leaves of a tree."""

@@ -10,11 +10,8 @@ import numpy as np
 from scipy.special import expit
 
 from radboost._typing import FloatArray
-from radboost._validation import check_integer
 from radboost.baselines._base import Baseline
-from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.adaboost_mh import AdaBoostMH
-from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_monitors import AdaBoostMHMonitor
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
@@ -63,6 +60,7 @@ class AdaBoostMHClassifier(Baseline):
     n_rounds: int = field(default=100, kw_only=False)
     max_leaves: int = 12
 
+    _algorithm = AdaBoostMH
     _monitor = AdaBoostMHMonitor
 
     @of_one_fit
@@ -89,13 +87,6 @@ class AdaBoostMHClassifier(Baseline):
 
     def _exported_answer(self) -> ExportedAnswer:
         return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
-
-    def _check_parameters(self) -> None:
-        check_integer("n_rounds", self.n_rounds, 1)
-        check_integer("max_leaves", self.max_leaves, 2)
-
-    def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker:
-        return AdaBoostMH(problem, max_leaves, trace)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """Normalized 1 / (1 + exp(-2 psi)), for each class the minimizer of its expected loss."""

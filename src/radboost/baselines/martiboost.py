@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost._validation import check_integer
 from radboost.baselines._base import Baseline
 from radboost.baselines.program import BranchingProgram
-from radboost.boosting import RoundMaker, Trace
-from radboost.boosting.classic import ClassicProblem
+from radboost.boosting import Trace
 from radboost.boosting.classic_monitors import MartingaleMonitor
 from radboost.boosting.martiboost import MartingaleLayers
 from radboost.estimators._checkpoints import trace_of
@@ -78,11 +76,9 @@ class MartiBoostClassifier(Baseline):
     _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
     ensemble_: BranchingProgram = field(init=False)  # type: ignore[assignment]
 
+    _algorithm = MartingaleLayers
+    _most_rounds = 2000
     _monitor = MartingaleMonitor
-
-    def _check_parameters(self) -> None:
-        check_integer("n_rounds", self.n_rounds, 1, 2000)
-        check_integer("max_leaves", self.max_leaves, 2)
 
     def _check_training(self, training: CheckedRows) -> None:
         n_classes = 0 if training.classes is None else len(training.classes)
@@ -91,9 +87,6 @@ class MartiBoostClassifier(Baseline):
                 f"Only binary classification is supported by MartiBoostClassifier: y holds {n_classes} class"
                 f"{'es' * (n_classes != 1)}. Use SAMMEClassifier, AdaBoostMHClassifier or DeepBoostClassifier."
             )
-
-    def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker:
-        return MartingaleLayers(problem, max_leaves, trace)
 
     def _ensemble(
         self, trace: Trace, n_rounds: int, plan: FitPlan, prepared: PreparedRows | Outline

@@ -95,12 +95,7 @@ class BranchingProgram:
 
     def feature_importances(self) -> FloatArray:
         """Gain of the splits on each feature, as fractions of the whole."""
-        importances = np.zeros(self.n_features)
-        for tree in self.hypotheses:
-            inner = tree.feature >= 0
-            np.add.at(importances, tree.feature[inner], tree.gain[inner])
-        total = importances.sum()
-        return importances / total if total > 0 else importances
+        return self.as_ensemble().feature_importances()
 
     def __len__(self) -> int:
         return len(self.hypotheses)

@@ -8,10 +8,8 @@ import numpy as np
 from scipy.special import softmax
 
 from radboost._typing import FloatArray
-from radboost._validation import check_integer, check_integer_or
+from radboost._validation import check_integer_or
 from radboost.baselines._base import Baseline
-from radboost.boosting import RoundMaker, Trace
-from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_monitors import SAMMEMonitor
 from radboost.boosting.samme import SAMME
 from radboost.estimators._documents import described_like
@@ -57,21 +55,18 @@ class SAMMEClassifier(Baseline):
     n_rounds: int = field(default=100, kw_only=False)
     max_leaves: int | str = "auto"
 
+    _algorithm = SAMME
     _monitor = SAMMEMonitor
 
     def _exported_answer(self) -> ExportedAnswer:
         n_classes = len(self.classes_)
         return class_answer(self, Link("logistic", 2.0) if n_classes == 2 else Link("softmax"))
 
-    def _check_parameters(self) -> None:
-        check_integer("n_rounds", self.n_rounds, 1)
+    def _check_max_leaves(self) -> None:
         check_integer_or(["auto"], "max_leaves", self.max_leaves, 2)
 
     def _max_leaves(self, n_classes: int) -> int:
         return 12 * (n_classes - 1) if self.max_leaves == "auto" else super()._max_leaves(n_classes)
-
-    def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker:
-        return SAMME(problem, max_leaves, trace)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """p_c proportional to exp psi(x, c), the minimizer of the expected loss (Zhu et al., section 2)."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.boosting.classic import FLAWLESS, NO_EDGE, STEP_GRID, ClassicProblem, RepeatedTrees
-from radboost.boosting.driver import End, RoundMaker
+from radboost.boosting.classic import NO_EDGE, STEP_GRID, ClassicProblem, ClassicRounds, RepeatedTrees
+from radboost.boosting.driver import End
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import log
 from radboost.penalties import on_grid
@@ -18,14 +18,11 @@ from radboost.rows.weights import GROWTH_TOTAL
 from radboost.trees import Tree
 
 
-class AdaBoostMH(RoundMaker):
+class AdaBoostMH(ClassicRounds):
     """Descent on the mean exponential loss over pairs of a row and a class."""
 
-    final = frozenset({FLAWLESS})
-
     def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
-        self.problem = problem
-        self.trace = trace
+        super().__init__(problem, max_leaves, trace)
         self.members = RepeatedTrees(problem, trace)
         self._trees = problem.trees(2, max_leaves)
         # Of two classes the first has the mirror images of the second's trees.
@@ -33,7 +30,6 @@ class AdaBoostMH(RoundMaker):
         self._own = self._columns[:, None] == problem.class_ids
         self._labels, self._target = self._own.astype(np.uint16), np.where(self._own, 1.0, -1.0)
         self._scores = np.zeros(self._own.shape)  # one line for each class
-        self._error = 1.0  # of the trees of the last round
 
     def begin(self) -> None:
         self._lines = _Lines(self.problem, -self._target * self._scores)
@@ -82,9 +78,6 @@ class AdaBoostMH(RoundMaker):
             "n_hypotheses": len(self.trace.hypotheses),
         }
 
-    def reason_to_stop(self, idle: int) -> str | None:
-        return FLAWLESS if self._error == 0.0 else None
-
 
 class _Lines:
     """Weights w(x, y) proportional to exp of the given exponents: a row for each class, each with its own scale."""
@@ -109,5 +102,4 @@ class _Lines:
 def votes_for(tree: Tree, class_index: int, n_classes: int) -> Tree:
     """The tree that votes for a class where `tree` says +1, and abstains elsewhere."""
     value = np.where(tree.feature >= 0, 0.0, np.where(tree.value > 0, float(class_index), -1.0))
-    arrays = [value if array is tree.value else array for array in tree.arrays]
-    return Tree(arrays, tree.n_features, tree.n_splits, n_classes, tree.category_nodes, tree.category_sets)
+    return tree.with_values(value, n_classes)

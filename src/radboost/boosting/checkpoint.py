@@ -48,8 +48,7 @@ class Checkpoint:
         if (context.round + 1) % self.every == 0:
             context.save_checkpoint(self.path)
 
-    def on_fit_end(self, context: FitContext) -> None:
-        context.save_checkpoint(self.path)
+    on_fit_end = on_fit_begin
 
     def __repr__(self) -> str:
         return f"Checkpoint({self.path!r}, every={self.every})"

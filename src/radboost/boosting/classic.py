@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from radboost import complexity
 from radboost._typing import ClassIds
+from radboost.boosting.driver import RoundMaker
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import BinnedData, Collective
 from radboost.families.raw_rows import RawRows
@@ -47,7 +48,7 @@ class ClassicProblem:
         return GivenTrees(self.data, n_classes, settings, self.collective)
 
     def error_rate(self, wrong: npt.NDArray[np.bool_]) -> float:
-        """Share of the rows."""
+        """Weighted fraction of the rows."""
         fixed, _ = self.weights.fixed(np.ones(self.n_rows))
         counted = self.weights.counted(fixed)
         return int(self.weights.add(np.where(wrong, counted, 0))) / int(self.weights.add(counted))
@@ -63,25 +64,39 @@ class ClassicProblem:
         return complexity.trees(tree.n_splits, self.weights.total, self.n_questions)
 
 
+class ClassicRounds(RoundMaker):
+    """One of the older algorithms, round by round."""
+
+    final = frozenset({FLAWLESS})
+    _error = 1.0  # of the trees of the last round
+
+    def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
+        self.problem = problem
+        self.trace = trace
+
+    def reason_to_stop(self, idle: int) -> str | None:
+        return FLAWLESS if self._error == 0.0 else None
+
+
 @dataclass
 class RepeatedTrees:
     """Hypotheses of a trace, each tree once: a tree that comes again adds to its weight."""
 
     problem: ClassicProblem
     trace: Trace
-    _places: dict[bytes, int] = field(default_factory=dict)
+    _indices: dict[bytes, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for index, tree in enumerate(self.trace.hypotheses):
             assert isinstance(tree, Tree)
-            self._places[_own_key(tree)] = index
+            self._indices[_own_key(tree)] = index
 
     def add(self, tree: Tree, step: float, round_index: int) -> Step:
         """weight of `tree` += step."""
         own = _own_key(tree)
-        if own not in self._places:
-            self._places[own] = self.trace.enter(tree, self.problem.complexity(tree))
-        taken = Step(round_index, self._places[own], step)
+        if own not in self._indices:
+            self._indices[own] = self.trace.enter(tree, self.problem.complexity(tree))
+        taken = Step(round_index, self._indices[own], step)
         self.trace.steps.append(taken)
         return taken
 

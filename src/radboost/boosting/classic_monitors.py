@@ -24,9 +24,8 @@ class ClassicMonitor(Monitor):
     what = "loss"
 
     def __init__(self, rows: Watched, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
-        super().__init__(rows, scores_of(n_classes), n_threads)
+        super().__init__(rows, scores_of(n_classes), n_threads, stopping)
         self.n_classes = n_classes
-        self.patience = None if stopping is None else stopping.patience
 
     def _wrong(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
         """Mask of the wrong rows; as in `predict`, the first class wins a tie."""

@@ -87,7 +87,7 @@ class CoordinateDescent(RoundMaker):
 
     def replay(self) -> None:
         assert self._raw_rows is not None
-        members: dict[int, Member] = {}  # by their place in the trace
+        members: dict[int, Member] = {}  # by their index in the trace
         idle, objectives = 0, self.trace.history["objective"]
         for round_index, steps in enumerate(self.trace.rounds()):
             if round_index > 0:  # `reason_to_stop` of the round before; the driver asks for that of the last
@@ -204,7 +204,7 @@ class CoordinateDescent(RoundMaker):
         edge = candidate.edge if sign == member.sign else -candidate.edge
         step = self._move(member, edge, round_index, state)
         if member.weight == 0.0 and step is None:
-            self.members.dismiss(member)
+            self.members.discard(member)
         return step
 
     def _move(self, member: Member, edge: float, round_index: int, state: LossState) -> Step | None:
@@ -225,10 +225,6 @@ class CoordinateDescent(RoundMaker):
             return eta
         slack = 0.0 if self.objective.smooth else KINK_SLACK
         return on_grid(self.learning_rate * eta, self._grid(member), slack)
-
-    def _settles(self, member: Member) -> bool:
-        """True if its weight stays as it is after one step."""
-        return member.rated and self.learning_rate < 1.0
 
     def _grid(self, member: Member) -> float:
         """Steps are multiples of this. Leaves' numbers are multiples of 2^-20 too: their products add up exactly."""
@@ -260,5 +256,5 @@ class CoordinateDescent(RoundMaker):
     def _apply(self, member: Member, eta: float) -> None:
         self.objective.step(self.members.columns, member.slot, eta)
         self.members.add_weight(member, eta)
-        if self._settles(member) and member.weight != 0.0:
+        if member.rated and self.learning_rate < 1.0 and member.weight != 0.0:  # its weight stays as it is
             self.members.settle(member)

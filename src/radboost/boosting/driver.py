@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from radboost._progress import progress_bar
 from radboost.boosting.callbacks import FitContext, call
+from radboost.boosting.monitor import Monitor
 from radboost.boosting.trace import Step, Trace
-from radboost.rows.prepare import Watched
 
 # What a replayed round must say again, bit for bit.
 ARRIVAL = ("objective", "train_error")
@@ -64,25 +64,13 @@ class RoundMaker(ABC):
         return [bool(steps) for steps in trace.rounds()]
 
 
-class ValidationMonitor(Protocol):
-    """Validation rows, which the driver evaluates after every round."""
-
-    rows: Watched
-    best_round: int
-
-    @property
-    def recorded(self) -> list[str]: ...
-    def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None: ...
-    def replay(self, trace: Trace) -> str | None: ...
-
-
 @dataclass
 class Driver:
     """Runs a round maker for `n_rounds` rounds in all, or until there is a reason to stop."""
 
     maker: RoundMaker
     n_rounds: int
-    monitor: ValidationMonitor | None = None
+    monitor: Monitor | None = None
     verbose: int = 0
     callbacks: Sequence[Any] = ()
     context: FitContext | None = None

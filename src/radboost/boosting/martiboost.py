@@ -9,18 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.driver import RoundMaker
+from radboost.boosting.classic import ClassicProblem, ClassicRounds
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import AnsweringTree
 from radboost.rows.weights import GROWTH_TOTAL, Fixed
-from radboost.trees import Tree
-from radboost.trees.tree import NODE_ARRAYS
+from radboost.trees.tree import Tree, leaf_tree
 
 BLOCK_NODES = 64  # nodes of a layer whose trees are grown together
 
 
-class MartingaleLayers(RoundMaker):
+class MartingaleLayers(ClassicRounds):
     """The program while it grows, with the masses of the training rows in its last layer.
 
     Masses are integers, split so that no part of one is lost: sums do not depend on the order of the rows. A node is a
@@ -29,8 +27,7 @@ class MartingaleLayers(RoundMaker):
     """
 
     def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
-        self.problem = problem
-        self.trace = trace
+        super().__init__(problem, max_leaves, trace)
         for name in ("right_on_minus", "right_on_plus"):
             trace.details.setdefault(name, [])
         self._grower = problem.trees(2, max_leaves)
@@ -103,7 +100,7 @@ class MartingaleLayers(RoundMaker):
                 plus = np.zeros(self.problem.n_rows, dtype=bool)
                 always = 0.5 if negatives == positives else float(positives > 0)
                 odds = (always, always)
-                self._add_node(_constant(self.problem), layer, odds)
+                self._add_node(leaf_tree(-1.0, self.problem.data.n_columns), layer, odds)
             self._divide(masses[node], (negatives, positives), plus, odds, following[node:])
 
     def _divide(
@@ -163,10 +160,3 @@ def _balanced_odds(plus: float) -> tuple[float, float]:
     if plus >= 0.5:
         return 0.0, 0.5 / plus
     return 1.0 - 0.5 / (1.0 - plus), 1.0
-
-
-def _constant(problem: ClassicProblem) -> Tree:
-    """A tree that asks nothing and says -1."""
-    leaf = {"feature": -1, "left": -1, "value": -1}
-    arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-    return Tree(arrays, problem.data.n_columns, 0)

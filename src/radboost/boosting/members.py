@@ -87,12 +87,6 @@ class Members:
         self._remove(member)
         self._n_settled += 1
 
-    def dismiss(self, member: Member) -> None:
-        """Takes back the last member that was admitted, if it got no weight."""
-        self._remove(member)
-        self._trace.hypotheses.pop()
-        self._trace.complexities.pop()
-
     def discard(self, member: Member) -> None:
         """Takes back a member without weight; those that were admitted after it move up in the trace."""
         self._remove(member)

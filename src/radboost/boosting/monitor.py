@@ -1,4 +1,4 @@
-"""Watching a fit on rows that it does not learn from."""
+"""Validation monitors: loss and errors on rows that a fit does not learn from, and early stopping by them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
@@ -17,6 +18,8 @@ from radboost.boosting.trace import Step, Trace
 from radboost.families.kinds import scorers
 from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
+from radboost.objectives.over_sources import agnostic
+from radboost.rows.costs import Costs
 from radboost.rows.prepare import Watched
 
 DEFAULT_PATIENCE = 25
@@ -75,13 +78,14 @@ class Monitor(ABC):
 
     what: ClassVar[str]  # is to become low
     has_errors: bool = True  # whether rows can be plainly wrong
-    patience: int | None = None  # rounds to wait for it; None: watch only
+    patience: int | None  # rounds to wait for it; None: report only
     unit: float = 1.0  # what `evaluate` returns, times this, plus `floor`, is what the history says
     floor: float = 0.0
     measures: Measures | None = None  # metrics of the user's choice: the first decides then, and is to become high
 
-    def __init__(self, rows: Watched, n_outputs: int, n_threads: int) -> None:
+    def __init__(self, rows: Watched, n_outputs: int, n_threads: int, stopping: EarlyStopping | None = None) -> None:
         self.rows = rows
+        self.patience = None if stopping is None else stopping.patience
         self.X = rows.X
         self.class_ids = rows.class_ids
         self._weights = rows.row_weights()
@@ -150,10 +154,60 @@ class LossMonitor(Monitor):
     what = "loss"
 
     def __init__(self, rows: Watched, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
-        super().__init__(rows, scores_of(objective.n_classes), n_threads)
+        super().__init__(rows, scores_of(objective.n_classes), n_threads, stopping)
         self._objective = objective
-        self.patience = None if stopping is None else stopping.patience
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """The loss of each row; a tie is an error."""
         return self._objective.row_losses(scores, self.class_ids), margins_of(scores, self.class_ids) <= 0
+
+
+class RiskMonitor(Monitor):
+    """The risk of a soft-max rule. Soft-max boosting, equation (4)."""
+
+    what = "loss"
+
+    def __init__(
+        self, rows: Watched, costs: Costs, stopping: EarlyStopping | None, n_classes: int, n_threads: int
+    ) -> None:
+        super().__init__(rows, scores_of(n_classes), n_threads, stopping)
+        self._costs = costs.of_rows(rows.class_ids).astype(np.float64)
+        self.unit, self.floor = costs.scale, costs.mean_floor(rows.class_ids, rows.row_weights())
+
+    def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Expected cost of the rule for each row, and the mask of rows whose preferred label is another one."""
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return (softmax(scores, axis=1) * self._costs).sum(axis=1), scores.argmax(axis=1) != self.class_ids
+
+
+class SourceMonitor(LossMonitor):
+    """The largest mean loss over the mixtures (4.1), and the largest error; rows have shares behind their columns."""
+
+    def __init__(
+        self,
+        rows: Watched,
+        ids: npt.NDArray[np.uint16],
+        objective: Objective,
+        vertices: FloatArray | None,
+        n_sources: int,
+        stopping: EarlyStopping | None,
+        n_threads: int,
+    ) -> None:
+        super().__init__(rows, objective, stopping, n_threads)
+        self._ids, self._vertices, self._n_sources = ids, vertices, n_sources
+        self._sizes = np.array([self._weights.sum(ids == source) for source in range(n_sources)])
+        absent = [source for source in range(n_sources) if self._sizes[source] == 0.0]
+        if absent and vertices is not None:
+            raise ValueError(
+                f"Of {n_sources} sources {len(absent)} have no row among those to be watched, and mixtures needs the "
+                "loss of each. Give X_val, y_val and sources_val with rows of all sources."
+            )
+
+    def _mean(self, values: npt.NDArray[np.float64]) -> float:
+        """Over the worst mixture; sources without rows have no say."""
+        numbers = np.asarray(values, dtype=np.float64)
+        sums = [self._weights.sum(np.where(self._ids == source, numbers, 0.0)) for source in range(self._n_sources)]
+        present = self._sizes > 0.0
+        means = np.divide(sums, self._sizes, out=np.full(self._n_sources, -np.inf), where=present)
+        return agnostic(means, self._vertices)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,24 @@ NEXT_DRAW = 2**40
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
 NO_LOSS = "no row asks for a change any more"
+
+
+# How fast a direction lowers a mixture of the losses, and what makes the direction.
+Choice = tuple[float, Callable[[], Direction]]
+
+
+def recorded_with_sources(names: Sequence[str]) -> list[str]:
+    """Names of the history's entries, those of `entry_with_sources`."""
+    of_sources = [f"{what}[{name}]" for what in ("source_loss", "source_error") for name in names]
+    return ["objective", "train_error", "n_hypotheses", *of_sources]
+
+
+def entry_with_sources(
+    names: Sequence[str], sizes: FloatArray, losses: FloatArray, errors: FloatArray, objective: float, n_hypotheses: int
+) -> dict[str, float]:
+    """Entries of the history; `sizes`, `losses` and `errors` have one number for each source."""
+    values = [objective, float(errors @ sizes / sizes.sum()), n_hypotheses, *losses.tolist(), *errors.tolist()]
+    return dict(zip(recorded_with_sources(names), values, strict=True))
 
 
 def decayed(learning_rate: float, round_index: int) -> float:
@@ -95,12 +114,7 @@ class MultiSourceDescent(RoundMaker):
         self._randomised = any(proposer.randomised for some in proposers for proposer in some)
         self.patience = PATIENCE if self._randomised else 1
         self.exhausted = EXHAUSTED if self._randomised else CONVERGED  # type: ignore[misc]
-        self.recorded = (
-            "objective",
-            "train_error",
-            "n_hypotheses",
-            *(f"{what}[{name}]" for what in ("source_loss", "source_error") for name in names),
-        )
+        self.recorded = recorded_with_sources(names)
 
     def _usual_aims(self) -> list[tuple[int, FloatArray]]:
         """The mixture that each source sees in most rounds, where that is known: of a sum, or of the worst source."""
@@ -149,14 +163,10 @@ class MultiSourceDescent(RoundMaker):
         return steps
 
     def history_entry(self) -> dict[str, float]:
-        state, objective = self._state, self.objective
-        return {
-            "objective": objective.over.value(state.losses) + self._penalty_value,
-            "train_error": float(state.errors @ objective.sizes / objective.sizes.sum()),
-            "n_hypotheses": sum(map(len, self.members)),
-            **{f"source_loss[{name}]": float(loss) for name, loss in zip(self.names, state.losses, strict=True)},
-            **{f"source_error[{name}]": float(error) for name, error in zip(self.names, state.errors, strict=True)},
-        }
+        state, n_hypotheses = self._state, sum(map(len, self.members))
+        objective = self.objective.over.value(state.losses) + self._penalty_value
+        sizes = self.objective.sizes
+        return entry_with_sources(self.names, sizes, state.losses, state.errors, objective, n_hypotheses)
 
     # --- what a round does
 
@@ -186,9 +196,9 @@ class MultiSourceDescent(RoundMaker):
         if not directions:  # hypotheses of other sources may still help
             everybody = list(range(self.objective.n_sources))
             directions = self._directions(round_index + NEXT_DRAW, mixture, everybody)
-        for place, (_, direction) in enumerate(directions):
+        for index, (_, direction) in enumerate(directions):
             result = direction()
-            rivals = self._rivals(result, worst, over) if place == 0 else []
+            rivals = self._rivals(result, worst, over) if index == 0 else []
             steps = self._step_of_blocks(worst, rivals, result, over, round_index) if rivals else []
             steps = steps or self._take(result, self._step_size(result), round_index)
             if steps or rivals:  # the search for a block has used the proposers: other candidates are gone
@@ -196,14 +206,12 @@ class MultiSourceDescent(RoundMaker):
         return []
 
     def _searched(self, mixture: FloatArray) -> list[int]:
-        """The sources whose hypotheses are looked for: with the maximum over all mixtures the worst one alone."""
+        """Sources that propose for a mixture: with the maximum those in it, otherwise all."""
         if self.objective.over.as_maximum() is not None:
             return [source for source in range(self.objective.n_sources) if mixture[source] > 0.0]
         return list(range(self.objective.n_sources))
 
-    def _directions(
-        self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False
-    ) -> list[tuple[float, Callable[[], Direction]]]:
+    def _directions(self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False) -> list[Choice]:
         """Directions that lower a mixture of the losses, steepest first: new hypotheses, and members that may move."""
         scales = self.objective.aim([(source, mixture) for source in sources])
         result = [
@@ -213,28 +221,25 @@ class MultiSourceDescent(RoundMaker):
         ]
         return sorted(result, key=lambda pair: -pair[0])
 
-    def _of_source(
-        self, source: int, scale: float, draw: int, only_new: bool = False
-    ) -> list[tuple[float, Callable[[], Direction]]]:
-        """The directions of a source, whose weighting says that an edge of 1 lowers the objective by `scale`."""
+    def _of_source(self, source: int, scale: float, draw: int | None, only_new: bool = False) -> list[Choice]:
+        """Directions of a source, along which an edge of 1 lowers the objective by `scale`; without draw: members."""
         if scale <= SMALLEST_SLOPE:
             return []
-        new = self._new(source, scale, draw)
-        old = [] if only_new else self._old(source, scale, alone=not new)
-        return sorted([*new, *old], key=lambda pair: -pair[0])
+        new = [] if draw is None else self._new(source, scale, draw)
+        return [*new, *([] if only_new else self._old(source, scale, alone=not new))]
 
-    def _new(self, source: int, scale: float, draw: int) -> list[tuple[float, Callable[[], Direction]]]:
-        result: list[tuple[float, Callable[[], Direction]]] = []
+    def _new(self, source: int, scale: float, draw: int) -> list[Choice]:
+        result: list[Choice] = []
         for proposer in self.proposers[source]:
             for candidate in proposer.propose(draw):
                 threshold = self.penalty.price(candidate.complexity) / scale
                 size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self._signed)) * scale
                 if size > RATE_TOLERANCE:
-                    result.append((size, lambda c=candidate: self._admit(c, source)))  # type: ignore[misc]
+                    result.append((size, partial(self._admit, candidate, source)))
         # The steepest few only: each would be entered to see what it does to the other sources.
         return sorted(result, key=lambda pair: -pair[0])[:MOST_TRIED]
 
-    def _old(self, source: int, scale: float, alone: bool) -> list[tuple[float, Callable[[], Direction]]]:
+    def _old(self, source: int, scale: float, alone: bool) -> list[Choice]:
         """Members that may move; as in `CoordinateDescent`, with damped steps only if they shrink, or are alone."""
         members = self.members[source]
         if not members:
@@ -250,10 +255,7 @@ class MultiSourceDescent(RoundMaker):
             only_shrinking=not alone and self.learning_rate < 1.0,
             tolerance=RATE_TOLERANCE / scale,
         )
-        return [
-            (size * scale, lambda member=members.by_slot[slot]: self._single(member, source))  # type: ignore[misc]
-            for slot, size in moving
-        ]
+        return [(size * scale, partial(self._single, members.by_slot[slot], source)) for slot, size in moving]
 
     def _admit(self, candidate: Candidate, source: int) -> Direction:
         members = self.members[source]
@@ -320,12 +322,11 @@ class MultiSourceDescent(RoundMaker):
         if len(columns) == 1:
             own = float(over.at_vertices(columns[0].rates)[tied[0]])
             # What the others have in the ensemble already may do; growing for them is what costs time.
-            columns += self._unlike(columns, self._columns(aims, round_index, only_old=True))
-            value, factors, mixture = self._play(columns, tied, over)
-            if value < MEMBERS_ENOUGH * own:
+            columns += self._unlike(columns, self._columns(aims, draw=None))
+            if self._play(columns, tied, over)[0] < MEMBERS_ENOUGH * own:
                 columns += self._unlike(columns, self._columns(aims, round_index))
-        value, factors, mixture = self._play(columns, tied, over)
         for attempt in range(1 + MORE_COLUMNS):
+            value, factors, mixture = self._play(columns, tied, over)
             if value > RATE_TOLERANCE:
                 block = self._block(columns, factors)
                 steps = self._take(block, self._step_size(block), round_index)
@@ -338,7 +339,6 @@ class MultiSourceDescent(RoundMaker):
             if not fresh:
                 break
             columns += fresh
-            value, factors, mixture = self._play(columns, tied, over)
         return []
 
     def _play(
@@ -352,7 +352,7 @@ class MultiSourceDescent(RoundMaker):
         known = {(id(column.members[0]), column.factors[0]) for column in columns}
         return [column for column in more if (id(column.members[0]), column.factors[0]) not in known]
 
-    def _columns(self, aims: list[tuple[int, FloatArray]], draw: int, only_old: bool = False) -> list[Direction]:
+    def _columns(self, aims: list[tuple[int, FloatArray]], draw: int | None) -> list[Direction]:
         """The steepest direction of each source for its mixture; a source may have several of these."""
         result: list[Direction] = []
         while aims:
@@ -361,12 +361,10 @@ class MultiSourceDescent(RoundMaker):
             for aim in aims:  # a source sees one mixture at a time
                 (later if any(aim[0] == source for source, _ in now) else now).append(aim)
             for (source, mixture), scale in zip(now, self.objective.aim(now).tolist(), strict=True):
-                if only_old:
-                    directions = self._old(source, scale, alone=True) if scale > SMALLEST_SLOPE else []
-                    directions = sorted(directions, key=lambda pair: -pair[0])
-                else:
-                    directions = self._of_source(source, scale, draw)
-                result += [self._turned(directions[0][1](), mixture)] if directions else []
+                directions = self._of_source(source, scale, draw)
+                if directions:
+                    _, steepest = max(directions, key=lambda pair: pair[0])
+                    result.append(self._turned(steepest(), mixture))
             aims = later
         return result
 
@@ -408,9 +406,8 @@ class MultiSourceDescent(RoundMaker):
                 self._minimum(direction, lambda eta, model=model: over.slope(*model(eta)))  # type: ignore[misc]
                 for model in models
             ]
-            reached = [
-                over.value(model(eta)[0]) + direction.price_change(eta) for model, eta in zip(models, etas, strict=True)
-            ]
+            pairs = zip(models, etas, strict=True)
+            reached = [over.value(model(eta)[0]) + direction.price_change(eta) for model, eta in pairs]
             eta = etas[int(np.argmin(reached))]
         cancels = direction.weight != 0.0 and eta == -direction.weight
         return eta if cancels else self.learning_rate * eta
@@ -466,10 +463,8 @@ class MultiSourceDescent(RoundMaker):
                 break
             take_back, moved = self._move(direction, etas), True
             state = self.objective.state()
-            change = sum(
-                member.price * (abs(member.weight + step) - abs(member.weight))
-                for member, step in zip(direction.members, etas, strict=True)
-            )
+            pairs = zip(direction.members, etas, strict=True)
+            change = sum(self.penalty.change(member.price, member.weight, member.weight + eta) for member, eta in pairs)
             after = self.objective.over.value(state.losses) + self._penalty_value + change
             if after < before or not promise:
                 self._state = state
@@ -484,7 +479,7 @@ class MultiSourceDescent(RoundMaker):
         pairs = [pair for pair in zip(direction.members, direction.sources, etas, strict=True) if pair[2] != 0.0]
         for member, source, eta in pairs:
             self.members[source].add_weight(member, eta)
-        # Members that were admitted in this round have their final places only when unused ones are gone.
+        # Members that were admitted in this round have their final indices only when unused ones are gone.
         self._discard_unused()
         steps = [Step(round_index, member.index, eta) for member, _, eta in pairs]
         self.trace.steps.extend(steps)

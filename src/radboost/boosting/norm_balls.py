@@ -21,7 +21,7 @@ from radboost.losses import MultinomialLoss, NamedTargetLoss, ask
 from radboost.losses.own import checked_numbers
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
-from radboost.trees import constant_tree, regression_tree
+from radboost.trees.tree import constant_tree, regression_tree
 
 # What the ways to choose a step ask of the loss, by their names; others search where there is no constant.
 NEEDS = {
@@ -45,9 +45,9 @@ CLOSE_ENOUGH, MOST_SEARCHES = 1e-9, 40
 # Those of several classes: rounds at most, and what counts as a probability of 0.
 MOST_SCALINGS, SMALLEST_MEAN = 1000, 1e-300
 
-# By so much more than it can gain a family must be dearer than another before it is left out: losses are rounded.
+# A family is left out if its price exceeds the lowest by this many times its largest gain: losses are rounded.
 BEYOND_ROUNDING = 1.01
-# A share of the mean loss that rounding may raise it by.
+# Fraction of the mean loss that rounding may raise it by.
 MOST_RISE = 1e-6
 
 CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
@@ -78,7 +78,7 @@ def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | Non
     if isinstance(loss, MultinomialLoss) and offset is not None:
         return _balanced(rows, targets, offset)
     if not isinstance(rows, OwnLossRows | NativeRows):
-        return rows.constant()
+        return np.zeros(rows.scores.n_outputs)
     if offset is None:
         return np.array([_least(rows, targets, np.zeros(len(targets)), ROUGH)])
     constant = 0.0
@@ -107,8 +107,13 @@ def _least(rows: LossRows, targets: FloatArray, start: FloatArray, accuracy: flo
     value, slope = at(0.0)
     if slope == 0.0:
         return 0.0
-    way = -math.copysign(1.0, slope)
-    return way * convex_search(lambda c: _mirrored(at(way * c), way), value, way * slope, 1.0, accuracy)
+    direction = -math.copysign(1.0, slope)
+
+    def downhill(distance: float) -> tuple[float, float]:
+        value, slope = at(direction * distance)
+        return value, direction * slope
+
+    return direction * convex_search(downhill, value, direction * slope, 1.0, accuracy)
 
 
 def _balanced(rows: LossRows, targets: FloatArray, offset: FloatArray) -> FloatArray:
@@ -126,10 +131,6 @@ def _balanced(rows: LossRows, targets: FloatArray, offset: FloatArray) -> FloatA
         if np.abs(moved - moved.mean()).max() < CLOSE_ENOUGH:
             break
     return np.array([math.copysign(coarse(abs(one)), one) for one in (constants - constants.mean()).tolist()])
-
-
-def _mirrored(point: tuple[float, float], way: float) -> tuple[float, float]:
-    return point[0], way * point[1]
 
 
 class NormBallDescent(RoundMaker):
@@ -208,7 +209,7 @@ class NormBallDescent(RoundMaker):
         return [] if self._chosen is None else self.trace.steps[-1:]
 
     def _round(self, round_index: int) -> int | None:
-        """Takes the step of the best candidate and returns the place of its family; None where nothing goes down."""
+        """Takes the step of the best candidate and returns the index of its family; None where nothing goes down."""
         settings = self.settings
         everyone = self.families.draw(settings.n_candidates, settings.seed, round_index)
         drawn = self._that_may_win(everyone)
@@ -217,7 +218,7 @@ class NormBallDescent(RoundMaker):
         if len(drawn) < len(everyone) and not steps[cheapest] > 0.0:
             drawn = everyone
             cuts, steps = self._fit(drawn, round_index)
-        families = [self.families.families[place] for place in drawn]
+        families = [self.families.families[index] for index in drawn]
         useful = [i for i, step in enumerate(steps) if step > 0.0]
         if not useful:
             return None
@@ -261,11 +262,11 @@ class NormBallDescent(RoundMaker):
         prices = self._prices.item
         gain = BEYOND_ROUNDING * min(1.0, 2.0 * settings.learning_rate) * self.rows.mean_loss
         most = min(map(prices, drawn)) + gain
-        return [place for place in drawn if prices(place) <= most]
+        return [index for index in drawn if prices(index) <= most]
 
-    def _fit(self, places: list[int], round_index: int) -> tuple[list[CutTree], FloatArray]:
+    def _fit(self, indices: list[int], round_index: int) -> tuple[list[CutTree], FloatArray]:
         """The best tree of each of these families, all cut from one that is grown, and how far to go along it."""
-        families = [self.families.families[place] for place in places]
+        families = [self.families.families[index] for index in indices]
         self.grower.grow(round_index, max(family.n_splits for family in families))
         norms = [family.norm * self._norm_unit for family in families]
         cuts = [

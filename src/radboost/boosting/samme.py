@@ -8,29 +8,25 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from radboost.boosting.classic import FLAWLESS, NO_EDGE, STEP_GRID, ClassicProblem, RepeatedTrees
-from radboost.boosting.driver import End, RoundMaker
+from radboost.boosting.classic import NO_EDGE, STEP_GRID, ClassicProblem, ClassicRounds, RepeatedTrees
+from radboost.boosting.driver import End
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import log
 from radboost.penalties import on_grid
 from radboost.rows.weights import GROWTH_TOTAL
 
 
-class SAMME(RoundMaker):
+class SAMME(ClassicRounds):
     """Descent on the exponential loss of Zhu, Zou, Rosset and Hastie."""
 
-    final = frozenset({FLAWLESS})
-
     def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
-        self.problem = problem
-        self.trace = trace
+        super().__init__(problem, max_leaves, trace)
         self.members = RepeatedTrees(problem, trace)
         self._trees = problem.trees(problem.n_classes, max_leaves)
         self._scores = np.zeros((problem.n_rows, problem.n_classes))
         self._missed = np.zeros(problem.n_rows)  # sum of the alphas that were wrong about a row: the log of its weight
         self._total_step = 0.0
         self._halves = 0.5 if problem.n_classes == 2 else 1.0  # the two scores of a tree's vote are one number there
-        self._error = 1.0  # of the tree of the last round
 
     def begin(self) -> None:
         """Gives all rows the same weight."""
@@ -71,9 +67,6 @@ class SAMME(RoundMaker):
             "train_error": self.problem.error_rate(wrong),
             "n_hypotheses": len(self.trace.hypotheses),
         }
-
-    def reason_to_stop(self, idle: int) -> str | None:
-        return FLAWLESS if self._error == 0.0 else None
 
     def _mean_loss(self) -> float:
         """Mean of exp(missed - (K - 1)/K * sum of all alphas): SAMME's exponential loss; each step is exact in it."""

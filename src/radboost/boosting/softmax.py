@@ -66,7 +66,6 @@ class SoftmaxDescent(RoundMaker):
         self.sample_size = sample_size
         self._cost_unit, self._cost_floor = cost_unit, cost_floor  # from costs in [0, 1] to those that were given
         self._raw_rows = raw_rows
-        self._complexities: dict[int, float] = {}
 
     def begin(self) -> None:
         self._sums = self.scores.evaluate(self.settings.n_threads)
@@ -118,14 +117,9 @@ class SoftmaxDescent(RoundMaker):
             if member is None:
                 continue
             hypothesis, weight = member
-            index = self.trace.enter(hypothesis, self._complexity(hypothesis.n_splits))
+            bound = complexity.trees(hypothesis.n_splits, self.sample_size, self._n_questions)
+            index = self.trace.enter(hypothesis, bound)
             steps.append(Step(round_index, index, weight))
         self.trace.steps.extend(steps)
         self.scores.step(a, self.settings.n_threads)
         return steps
-
-    def _complexity(self, n_splits: int) -> float:
-        if n_splits not in self._complexities:
-            bound = complexity.trees(n_splits, self.sample_size, self._n_questions)
-            self._complexities[n_splits] = bound
-        return self._complexities[n_splits]

@@ -92,9 +92,9 @@ def bounds_along(direction: Direction, losses: FloatArray, curvatures: FloatArra
 def solve_game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
     """Maximum over factors of the least row of gains @ factors: its value, the factors, and the mixture of the rows."""
     n_rows, n_columns = gains.shape
-    scale = float(np.abs(gains).max())
+    scale, uniform = float(np.abs(gains).max()), np.full(n_rows, 1.0 / n_rows)
     if scale == 0.0:
-        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_rows, 1.0 / n_rows)
+        return 0.0, np.full(n_columns, 1.0 / n_columns), uniform
     from scipy.optimize import linprog  # which takes its time to load
 
     # Variables: the factors, and the value t, which no row may fall below.
@@ -108,8 +108,8 @@ def solve_game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         method="highs",
     )
     if not solved.success:
-        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_rows, 1.0 / n_rows)
+        return 0.0, np.full(n_columns, 1.0 / n_columns), uniform
     factors = np.rint(solved.x[:-1] / BLOCK_GRID) * BLOCK_GRID
     mixture = np.maximum(-solved.ineqlin.marginals, 0.0)
-    mixture = mixture / mixture.sum() if mixture.sum() > 0 else np.full(n_rows, 1.0 / n_rows)
+    mixture = mixture / mixture.sum() if mixture.sum() > 0 else uniform
     return float((gains @ factors).min()), factors, mixture

@@ -75,7 +75,7 @@ class Trace:
         )
 
     def enter(self, hypothesis: Hypothesis, complexity: float) -> int:
-        """Adds a hypothesis and returns its place among all that ever entered."""
+        """Adds a hypothesis and returns its index among all that ever entered."""
         self.hypotheses.append(hypothesis)
         self.complexities.append(complexity)
         return len(self.hypotheses) - 1

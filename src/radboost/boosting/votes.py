@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,7 @@ import numpy.typing as npt
 from radboost.engine import AnsweringTree, WeightedTrees
 from radboost.families.base import Hypothesis
 from radboost.families.raw_rows import RawRows
-from radboost.trees.tree import NODE_ARRAYS, Tree
-
-VALUE: Final = 4  # the place of the values among the arrays of a tree
+from radboost.trees.tree import Tree, leaf_tree
 
 
 class VotingTrees:
@@ -36,20 +34,13 @@ class VotingTrees:
         if self._n_classes == 2:
             return None if tree is None else (self._signed(tree), -a if label == 1 else a)
         if tree is None:
-            return self._everywhere(label), abs(a)
-        arrays = self._trees.arrays(tree)
-        values = arrays[VALUE]
-        np.copyto(values, np.where(values * a < 0, label, -1))
-        return Tree(arrays[:-2], self._n_features, tree.n_splits, self._n_classes, *arrays[-2:]), 2.0 * abs(a)
+            return leaf_tree(label, self._n_features, self._n_classes, self._sample_size), abs(a)
+        signed = self._signed(tree)
+        votes = np.where(signed.value * a < 0, float(label), -1.0)
+        return signed.with_values(votes, self._n_classes), 2.0 * abs(a)
 
     def _signed(self, tree: AnsweringTree) -> Tree:
-        arrays = self._trees.arrays(tree)
-        return Tree(arrays[:-2], self._n_features, tree.n_splits, 1, *arrays[-2:])
-
-    def _everywhere(self, label: int) -> Tree:
-        leaf = {"feature": -1, "left": -1, "value": label, "cover": self._sample_size}
-        arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-        return Tree(arrays, self._n_features, 0, self._n_classes)
+        return Tree.grown(self._trees.arrays(tree), self._n_features, tree.n_splits, 1)
 
     def directions(
         self, members: Sequence[tuple[Hypothesis, float]], raw_rows: RawRows

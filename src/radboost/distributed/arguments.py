@@ -6,11 +6,10 @@ import inspect
 from dataclasses import dataclass, fields
 from typing import Any
 
+from radboost._validation import check_pair
 from radboost.boosting.callbacks import check_callbacks
 from radboost.boosting.metrics import read_metrics
 from radboost.estimators._sources import SourcesOfFit
-from radboost.rows.costs import check_costs
-from radboost.rows.offsets import check_offsets
 from radboost.rows.prepare import check_validation
 
 TRAINING, VALIDATION, UNLABELLED = "training", "validation", "unlabelled"
@@ -50,8 +49,8 @@ class Arguments:
         check_callbacks(self.callbacks)
         read_metrics(self.eval_metric)
         check_validation(self.X_val, self.y_val, self.sample_weight_val)
-        check_offsets(self.X_val is not None, self.offset, self.offset_val)
-        check_costs(self.X_val is not None, self.cost, self.cost_val)
+        check_pair("offset", self.X_val is not None, self.offset, self.offset_val)
+        check_pair("cost", self.X_val is not None, self.cost, self.cost_val)
         SourcesOfFit(
             estimator,
             None,

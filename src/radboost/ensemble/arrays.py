@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STEP_TYPE = np.dtype([("round", "<i4"), ("hypothesis", "<i4"), ("eta", "<f8")])
 MOST_CATEGORIES = 255
 LARGEST_INDEX = 2**31 - 1
-LARGEST_STEP = 2.0**512  # no sum of these is infinite
+LARGEST_STEP = 2.0**512  # of steps and weights: no sum of these is infinite
 
 
 def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

@@ -197,13 +197,13 @@ class Ensemble:
         classes = f" for {self.n_outputs} {self.names.outputs}" if self.n_outputs > 1 else ""
         head = f"Ensemble of {len(self)} {noun}{classes} with {sizes}, total weight {np.abs(self.weights).sum():.3g}"
         order = np.argsort(-np.abs(self.weights), kind="stable")[:SHOWN]
-        terms = [f"  {self.weights[j]:+.4f} * {self._described(self.hypotheses[j])}" for j in order]
+        terms = []
+        for weight, hypothesis in ((self.weights[j], self.hypotheses[j]) for j in order):
+            text = kind_of(hypothesis).describe(hypothesis, self.feature_names, self.categories)
+            terms.append(f"  {weight:+.4f} * {text}")
         if len(self) > SHOWN:
             terms.append(f"  ... and {len(self) - SHOWN} more")
         return "\n".join([head, *terms])
-
-    def _described(self, hypothesis: Hypothesis) -> str:
-        return kind_of(hypothesis).describe(hypothesis, self.feature_names, self.categories)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """A JSON-able header and the arrays that `from_arrays` makes an equal ensemble of."""

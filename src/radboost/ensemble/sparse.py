@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
+from radboost.ensemble.arrays import LARGEST_INDEX, LARGEST_STEP
 from radboost.families.kinds import Arrays, Shape, by_kind, kind_of
 from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.model_file.checks import read_array, read_integer, read_names, require
 
 SHOWN = 20
-LARGEST_NUMBER_OF_COLUMNS = 2**31 - 1
-LARGEST_WEIGHT = 2.0**512  # no sum of these is infinite
 
 
 class SparseEnsemble:
@@ -64,7 +63,7 @@ class SparseEnsemble:
         cls, header: Mapping[str, Any], arrays: Arrays, output_names: Sequence[str] | None
     ) -> tuple[SparseEnsemble, int]:
         """An ensemble and the number of columns that it is for; anything that is not one is a ValueError."""
-        n_features = read_integer(header, "n_features", 1, LARGEST_NUMBER_OF_COLUMNS)
+        n_features = read_integer(header, "n_features", 1, LARGEST_INDEX)
         hypotheses = read_hypotheses("kinds", header, arrays, Shape(n_features), boosted=False)
         require(len(set(hypotheses)) == len(hypotheses), "two hypotheses are equal")
         weights, intercept = _read_weights(arrays, len(hypotheses))
@@ -72,14 +71,9 @@ class SparseEnsemble:
 
     def __repr__(self) -> str:
         """One formula for each output; the largest weights of long ones."""
-        formulas = []
-        for output in range(self.n_outputs):
-            left = "f(x)" if self.n_outputs == 1 else f"f(x, {self._output(output)})"
-            formulas.append(f"{left} = {self._formula(output)}")
-        return "\n".join(formulas)
-
-    def _output(self, output: int) -> str:
-        return str(output) if self.output_names is None else self.output_names[output]
+        names = range(self.n_outputs) if self.output_names is None else self.output_names
+        left = ["f(x)"] if self.n_outputs == 1 else [f"f(x, {name})" for name in names]
+        return "\n".join(f"{name} = {self._formula(output)}" for output, name in enumerate(left))
 
     def _formula(self, output: int) -> str:
         weights = self.weights[:, output]
@@ -107,5 +101,5 @@ def _read_weights(arrays: Arrays, n_hypotheses: int) -> tuple[FloatArray, FloatA
 
 
 def _finite(values: npt.NDArray[Any], name: str) -> FloatArray:
-    require(bool((np.abs(values) <= LARGEST_WEIGHT).all()), f"{name} is infinite or absurdly large")
+    require(bool((np.abs(values) <= LARGEST_STEP).all()), f"{name} is infinite or absurdly large")
     return values

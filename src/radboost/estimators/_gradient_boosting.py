@@ -64,12 +64,17 @@ class TargetMonitor(Monitor):
     units: FloatArray | None = None  # divisors of several targets, and of their scores
 
     def __init__(
-        self, rows: Watched, targets: FloatArray, loss: TargetLoss, n_outputs: int, patience: int | None, n_threads: int
+        self,
+        rows: Watched,
+        targets: FloatArray,
+        loss: TargetLoss,
+        n_outputs: int,
+        stopping: EarlyStopping | None,
+        n_threads: int,
     ) -> None:
-        super().__init__(rows, n_outputs, n_threads)
+        super().__init__(rows, n_outputs, n_threads, stopping)
         self._targets = targets
         self._loss = loss
-        self.patience = patience
         self.has_errors = rows.targets is None
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
@@ -283,8 +288,7 @@ class GradientBoosting(BoostingEstimator):
             targets = targets if units is None else targets / units
             if isinstance(loss, NamedTargetLoss):
                 loss.check_targets(ends_of_all(targets, validation.collective))
-            patience = None if stopping is None else stopping.patience
-            monitor = self._type_of_monitor(validation, targets, loss, n_outputs, patience, growth.n_threads)
+            monitor = self._type_of_monitor(validation, targets, loss, n_outputs, stopping, growth.n_threads)
             monitor.units = units
         maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace, units)
         return FitPlan(

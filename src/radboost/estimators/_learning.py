@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from radboost._validation import check_integer, check_verbose
 from radboost.boosting import Driver, FitContext, RoundMaker, Trace
 from radboost.boosting.callbacks import check_callbacks
-from radboost.boosting.driver import ReplayError, ValidationMonitor
+from radboost.boosting.driver import ReplayError
 from radboost.boosting.metrics import TAKEN, read_metrics
-from radboost.boosting.monitor import EarlyStopping
+from radboost.boosting.monitor import EarlyStopping, Monitor
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
 from radboost.estimators._estimator import of_one_fit
@@ -56,7 +56,7 @@ class FitPlan:
     maker: RoundMaker | None  # None where the rounds are made elsewhere
     n_families: int
     sample_size: float
-    monitor: ValidationMonitor | None = None
+    monitor: Monitor | None = None
     keeps_best_round: bool = False  # of the monitor
     n_stages: int | None = None  # rounds at most, where the parameters leave that open
     attributes: Mapping[str, Any] = field(default_factory=dict)  # of the fitted estimator
@@ -212,7 +212,7 @@ def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace
     return save
 
 
-def _check_same_validation(earlier: Trace, monitor: ValidationMonitor | None) -> None:
+def _check_same_validation(earlier: Trace, monitor: Monitor | None) -> None:
     watched = any(name.startswith("validation_") for name in earlier.history)
     if watched != (monitor is not None):
         raise ValueError(

@@ -23,7 +23,7 @@ from radboost.explain.row import read_one_row
 from radboost.explain.text import sparse_text
 from radboost.export.parts import ScoreSum, sum_of_features
 from radboost.families.columns import Column
-from radboost.linear import canonical_rows
+from radboost.linear.columns import canonical_rows
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.read import Accepted, Rows, read_matrix, read_rows
 

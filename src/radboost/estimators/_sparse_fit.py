@@ -32,19 +32,11 @@ from radboost.estimators._linear import LinearEstimator, Read
 from radboost.estimators._naming import with_constructor
 from radboost.families.columns import Column
 from radboost.families.generators import Training, get_generator
-from radboost.linear import (
-    NEEDS,
-    Certificate,
-    DesignMatrix,
-    Induction,
-    InductionSettings,
-    Point,
-    SparseProblem,
-    Trail,
-    solve_by_bounds,
-    solve_by_newton,
-)
-from radboost.linear.columns import matrix_times
+from radboost.linear.bounds import NEEDS, solve_by_bounds
+from radboost.linear.columns import DesignMatrix, matrix_times
+from radboost.linear.induction import Induction, InductionSettings
+from radboost.linear.newton import solve_by_newton
+from radboost.linear.problem import Certificate, Point, SparseProblem, Trail
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
 

@@ -33,8 +33,7 @@ from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import LinearEstimator, Read
 from radboost.estimators._naming import with_constructor
 from radboost.families.columns import Column
-from radboost.linear import DesignMatrix
-from radboost.linear.columns import matrix_times
+from radboost.linear.columns import DesignMatrix, matrix_times
 from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
 from radboost.losses.model_evaluation import EvaluationLoss, check_evaluation_losses, make_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator

@@ -34,8 +34,7 @@ from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._describing import Describing, Unexplained
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._naming import with_constructor
-from radboost.linear import canonical_rows
-from radboost.linear.columns import check_known
+from radboost.linear.columns import canonical_rows, check_known
 from radboost.model_file import storable_estimator
 from radboost.model_file.encoding import is_stored
 from radboost.projection.kernels import (

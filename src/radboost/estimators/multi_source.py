@@ -13,8 +13,8 @@ import numpy.typing as npt
 from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_real, check_real_or, resolve_n_jobs
 from radboost.boosting import Trace
+from radboost.boosting.monitor import SourceMonitor
 from radboost.boosting.multi_source import MultiSourceDescent
-from radboost.boosting.source_monitor import SourceMonitor
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit

@@ -20,14 +20,14 @@ from radboost._validation import (
     check_integer,
     check_integer_or,
     check_max_features,
+    check_pair,
     check_real_or,
     check_score_memory,
     resolve_n_jobs,
     seed_from,
 )
 from radboost.boosting import Trace
-from radboost.boosting.monitor import EarlyStopping, resolve_early_stopping
-from radboost.boosting.risk_monitor import RiskMonitor
+from radboost.boosting.monitor import EarlyStopping, RiskMonitor, resolve_early_stopping
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
 from radboost.engine import current
 from radboost.estimators._calibrated import CalibratedMixin
@@ -43,7 +43,6 @@ from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import (
     Costs,
-    check_costs,
     in_order_of_classes,
     make_costs,
     read_cost_matrix,
@@ -258,11 +257,11 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     def _costs_of_examples(
         self, training: CheckedRows, validation: Watched | None, cost: Any, cost_val: Any
     ) -> Mapping[str, Costs | None]:
-        check_costs(validation is not None, cost, cost_val)
+        check_pair("cost", validation is not None, cost, cost_val)
         costs = {"costs": self._read_costs(training, cost)}
         if validation is not None:
             examples = read_example_costs(cost_val, validation.n_given, training.known_classes, "cost_val", "X_val")
-            costs["validation_costs"] = _costs_of_kept(examples, validation.kept)
+            costs["validation_costs"] = _costs_of_kept(examples, validation.kept, "cost_val")
         return costs
 
     def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
@@ -500,8 +499,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         self.cost_ = matrix if matrix.size else None
 
 
-def _costs_of_kept(examples: FloatArray | None, kept: npt.NDArray[np.int64] | None) -> Costs | None:
+def _costs_of_kept(examples: FloatArray | None, kept: npt.NDArray[np.int64] | None, name: str = "cost") -> Costs | None:
     """Costs of the examples with these indices; `kept` is None for all of them."""
     if examples is None:
         return None
-    return make_costs(None, examples if kept is None else examples[kept], examples.shape[1])
+    return make_costs(None, examples if kept is None else examples[kept], examples.shape[1], name=name)

@@ -22,7 +22,7 @@ from radboost.estimators._sparse_fit import SparseBoost, no_columns
 from radboost.explain.build import RowPrediction, prediction_of_task
 from radboost.explain.explanation import Explanation
 from radboost.export.parts import ExportedAnswer
-from radboost.linear import InductionSettings
+from radboost.linear.induction import InductionSettings
 from radboost.losses import SCORE_LOSSES, ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
 from radboost.losses.exponential import ExponentialScores

@@ -24,8 +24,8 @@ from radboost.estimators.sparse import (
     SparseBoostClassifier,
     SparseBoostRegressor,
 )
-from radboost.linear import InductionSettings, canonical_rows
-from radboost.linear.columns import Indices
+from radboost.linear.columns import Indices, canonical_rows
+from radboost.linear.induction import InductionSettings
 from radboost.model_file import storable_estimator
 
 DEFAULT_FOLDS = 5

@@ -14,7 +14,7 @@ from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.families.exported import WeightedProduct, WeightedTree
 from radboost.families.kinds import kind_of
 from radboost.losses.link import Link
-from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import Tree, leaf_tree
 
 T = TypeVar("T")
 INSTEAD = "model.save(path) and model.to_dict() keep it whole."
@@ -52,8 +52,7 @@ class ScoreSum:
         """The trees; for formats that want at least one, a tree without a question that adds nothing."""
         if self.trees:
             return self.trees
-        leaf = [np.array([-1 if name in ("feature", "left") else 0], dtype) for name, dtype in NODE_ARRAYS.items()]
-        return (WeightedTree(Tree(leaf, self.n_features, 0), np.zeros((1, self.n_outputs))),)
+        return (WeightedTree(leaf_tree(0.0, self.n_features), np.zeros((1, self.n_outputs))),)
 
 
 @dataclass(frozen=True)

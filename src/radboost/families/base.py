@@ -79,12 +79,6 @@ class Problem:
         """d of the complexity bounds."""
         return complexity.n_columns(self.data.has_missing() > 0)
 
-    @property
-    def n_questions(self) -> float:
-        """Number of columns with rich ones counted as often as they can be asked, for families fixed before growth."""
-        data = self.data
-        return complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
-
     @cached_property
     def question_bits(self) -> npt.NDArray[np.int64]:
         """Bits that a question about each column costs beyond one threshold; shape (n_columns,)."""
@@ -115,10 +109,8 @@ class Candidate(ABC):
 
     edge: float
     complexity: float
-    real_valued: bool = (
-        False  # not only votes: the papers' closed-form steps, which assume these, are then far too short
-    )
-
+    # Not only votes: the papers' closed-form steps, which assume these, are then far too short.
+    real_valued: bool = False
     rated: bool = False  # a tree with numbers in its leaves
 
     @abstractmethod

@@ -15,7 +15,7 @@ from radboost.engine import HypothesisColumns, current
 from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer
 from radboost.families.kinds import kind_of
 from radboost.families.raw_rows import RawRows, enter_again
-from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import Tree, tree_of
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 
@@ -160,5 +160,4 @@ def _stump(feature: int, threshold: float, n_features: int) -> Tree:
         "missing_left": [1, 0, 0],
         "value": [0.0, -1.0, 1.0],
     }
-    arrays = [np.array(nodes.get(name, [0.0] * 3), dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-    return Tree(arrays, n_features, 1)
+    return tree_of(nodes, n_features, 1)

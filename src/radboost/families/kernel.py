@@ -16,7 +16,7 @@ from radboost import complexity
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_integer, check_real_or
 from radboost.engine import kernel_values
-from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
+from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate, on_value_grid
 from radboost.families.kinds import Arrays, Kind, Scorer, Shape, Stored
 from radboost.model_file.checks import read_array, require
 
@@ -28,15 +28,11 @@ KERNELS_AT_ONCE = 16  # bounds the memory of a prediction
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-class KernelHypothesis:
+class KernelHypothesis(Hypothesis):
     """x -> K(centre, x), rounded to multiples of 2^-20.
 
     With several classes it speaks for one of them: h(x, class_index) = max(0, K(centre, x)), and 0 for the others.
     """
-
-    n_splits = 0
-    n_nodes = 1
-    depth = 0
 
     def __init__(
         self,
@@ -61,24 +57,15 @@ class KernelHypothesis:
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
         """K(centre, x) for each row; with several classes in the column of its class, beside zeros."""
         rows = X.toarray() if sparse.issparse(X) else X
-        values = self.of_its_class(rows, n_threads)
+        (row,) = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], rows, n_threads)
+        values: FloatArray = np.asarray(row, dtype=np.float64)
         if self.class_index is None:
             return values
         beside = np.zeros((len(rows), self.n_outputs))
-        beside[:, self.class_index] = values
+        beside[:, self.class_index] = np.maximum(values, 0.0)
         return beside
 
     predict = values
-
-    def of_its_class(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """K(centre, x) for each row, or with several classes max(0, K(centre, x))."""
-        values = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], X, n_threads)[0]
-        return np.asarray(values if self.class_index is None else np.maximum(values, 0.0), dtype=np.float64)
-
-    columns = None  # all of them
-
-    def describe(self, names: Sequence[str] | None, /) -> str:
-        return repr(self)
 
     def key(self) -> tuple[object, float]:
         return (self.kernel, self.gamma, self.centre.tobytes(), self.class_index), 1.0
@@ -144,12 +131,12 @@ class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_co
                 first = hypotheses[begin]
                 centres = np.array([hypothesis.centre for hypothesis in hypotheses[begin:end]])
                 values = evaluate_kernel(first.kernel, first.gamma, centres, X, n_threads).astype(np.float64)
-                for place in range(begin, end):
-                    index, line = hypotheses[place].class_index, values[place - begin]
+                for number in range(begin, end):
+                    index, line = hypotheses[number].class_index, values[number - begin]
                     if index is None:
-                        scores += weights[place] * line
+                        scores += weights[number] * line
                     else:
-                        scores[:, index] += weights[place] * np.maximum(line, 0.0)
+                        scores[:, index] += weights[number] * np.maximum(line, 0.0)
 
         return add
 
@@ -236,13 +223,10 @@ class KernelProposer(Proposer):
         self._complexity = complexity.kernel(problem.sample_size, problem.sample_size)
 
     def propose(self, round_index: int) -> list[Candidate]:
-        edges = self._problem.edges(self._values)
-        if edges.ndim == 1:
-            best, class_index = int(np.argmax(np.abs(edges))), None
-            edge = float(edges[best])
-        else:
-            best, class_index = (int(index) for index in np.unravel_index(np.argmax(edges), edges.shape))
-            edge = float(edges[best, class_index])
+        edges = self._problem.objective.value_edges(self._values)
+        signed = edges.shape[1] == 1
+        best, column = np.unravel_index(np.argmax(np.abs(edges) if signed else edges), edges.shape)
+        edge, class_index = float(edges[best, column]), None if signed else int(column)
         centre = self._centres[best].copy()
         hypothesis = KernelHypothesis(self._kernel, self._gamma, centre, class_index, self._problem.n_outputs)
         return [ValuesCandidate(hypothesis, self._values[best], edge, self._complexity, class_index)]

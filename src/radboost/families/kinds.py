@@ -79,11 +79,11 @@ class Kind(Generic[H]):
 
     def values(self, hypotheses: Sequence[H], X: Any) -> FloatArray:
         """A line of values for each hypothesis, all of one output; X is dense or sparse."""
-        found = [hypothesis.values(X) for hypothesis in hypotheses]  # type: ignore[attr-defined]
+        values = [hypothesis.values(X) for hypothesis in hypotheses]  # type: ignore[attr-defined]
         if self.of is not None:
-            return np.array(found)
+            return np.array(values)
         shape = (X.shape[0],)
-        return np.array([checked_values(*pair, shape) for pair in zip(hypotheses, found, strict=True)])
+        return np.array([checked_values(*pair, shape) for pair in zip(hypotheses, values, strict=True)])
 
     def add_lines(self, hypotheses: Sequence[H], weights: FloatArray, X: Any, scores: FloatArray) -> None:
         """scores += the values of each hypothesis times its line of weights, in their order."""
@@ -205,7 +205,7 @@ def checked_values(hypothesis: object, values: Any, shape: tuple[int, ...]) -> F
 
 
 def read_features(arrays: Arrays, name: str, shape: Shape, n: int | None = None) -> list[int]:
-    """Places of columns of X, of hypotheses that give one number for each row."""
+    """Indices of columns of X, of hypotheses that give one number for each row."""
     require(shape.n_outputs == 1 or n == 0, f"the hypotheses of {name!r} are for one score per row")
     features = read_array(arrays, name, "<i4", n)
     inside = (features >= 0) & (features < shape.n_features)

@@ -42,13 +42,13 @@ class NormBalls:
         return len(self.families)
 
     def draw(self, count: int, seed: int, round_index: int) -> list[int]:
-        """The places of the families drawn in a round, each once, ascending; all draws are independent."""
+        """Indices of the families drawn in a round, each once, ascending; all draws are independent."""
         draws = np.random.default_rng([seed, round_index]).random(count).tolist()
         last = len(self) - 1
         return sorted({min(bisect_right(self._below, draw), last) for draw in draws})
 
     def price(self, m: float, d: float) -> FloatArray:
-        """Bounds of Theorem 3.1 on the complexity of each family, as shares of the largest."""
+        """Bounds of Theorem 3.1 on the complexity of each family, as fractions of the largest."""
         bounds = np.array([family.norm * complexity.trees(family.n_splits, m, d) for family in self.families])
         return np.asarray(bounds / bounds.max(), dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""Families and generators of users, looked over: what they return, and what they say of it."""
+"""Checks of what families and generators of users return."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _built_in(part: object) -> bool:
 
 
 def start_family(family: Family, problem: Problem) -> Proposer:
-    """A family at work; one of a user's own is looked over in every round."""
+    """A family at work; one of a user's own is checked in every round."""
     proposer = family.start(problem)
     if _built_in(family):
         return proposer
@@ -61,13 +61,13 @@ class CheckedProposer(Proposer):
         self.randomised = bool(getattr(proposer, "randomised", False))
 
     def propose(self, round_index: int) -> Sequence[Candidate]:
-        return self._looked_over("propose", self._proposer.propose(round_index))
+        return self._checked("propose", self._proposer.propose(round_index))
 
     def constants(self) -> Sequence[Candidate]:
         constants = getattr(self._proposer, "constants", None)
-        return [] if constants is None else self._looked_over("constants", constants())
+        return [] if constants is None else self._checked("constants", constants())
 
-    def _looked_over(self, method: str, given: Any) -> list[Candidate]:
+    def _checked(self, method: str, given: Any) -> list[Candidate]:
         who = f"{type(self._proposer).__name__}.{method}"
         candidates = _as_list(who, given, "candidates (radboost.families.ValuesCandidate, for example)")
         # Constants are asked for whatever their edge is, and need none.
@@ -75,7 +75,7 @@ class CheckedProposer(Proposer):
 
 
 class CheckedCandidate(Candidate):
-    """A candidate of a user's own family: its numbers are looked over now, its hypothesis when it enters."""
+    """A candidate of a user's own family: its numbers are checked now, its hypothesis when it enters."""
 
     def __init__(self, who: str, candidate: Any, problem: Problem, *, has_edge: bool) -> None:
         needed = ("edge", "complexity", "hypothesis", "enter")
@@ -97,14 +97,14 @@ class CheckedCandidate(Candidate):
             self._check_predictions(candidate.predictions, candidate.class_index)
 
     def hypothesis(self) -> Hypothesis:
-        found: Hypothesis = self._candidate.hypothesis()
-        missing = [name for name in ("key", "n_splits", "n_nodes", "depth") if not hasattr(found, name)]
+        hypothesis: Hypothesis = self._candidate.hypothesis()
+        missing = [name for name in ("key", "n_splits", "n_nodes", "depth") if not hasattr(hypothesis, name)]
         if missing:
             raise TypeError(
-                f"{self._who} returned a candidate whose hypothesis, {found!r}, has no {' or '.join(missing)}. Derive "
-                "its class from radboost.families.Hypothesis, which has them."
+                f"{self._who} returned a candidate whose hypothesis, {hypothesis!r}, has no {' or '.join(missing)}. "
+                "Derive its class from radboost.families.Hypothesis, which has them."
             )
-        return found
+        return hypothesis
 
     def enter(self, columns: HypothesisColumns) -> int:
         slot = int(self._candidate.enter(columns))
@@ -113,8 +113,8 @@ class CheckedCandidate(Candidate):
         if not isinstance(self._candidate, ValuesCandidate):
             used = np.flatnonzero(stored.any(axis=0)) if n_outputs > 1 else np.zeros(0)
             if len(used) <= 1:  # votes for several classes have an edge of another kind
-                place = int(used[0]) if len(used) else None
-                self._check_predictions(stored if n_outputs == 1 else stored[:, place or 0], place)
+                index = int(used[0]) if len(used) else None
+                self._check_predictions(stored if n_outputs == 1 else stored[:, index or 0], index)
         self._ask_again(stored)
         return slot
 
@@ -137,8 +137,8 @@ class CheckedCandidate(Candidate):
             )
         if not self._has_edge:
             return
-        edges = np.atleast_2d(problem.edges(np.ascontiguousarray(array[None], dtype=np.float32)))
-        edge = float(edges[0, class_index or 0] if problem.n_outputs > 1 else edges[0, 0])
+        edges = problem.objective.value_edges(np.ascontiguousarray(array[None], dtype=np.float32))
+        edge = float(edges[0, (class_index or 0) if problem.n_outputs > 1 else 0])
         if abs(edge - self.edge) > EDGE_SLACK * max(1.0, abs(edge)):
             raise ValueError(
                 f"{self._who} returned a candidate with an edge of {self.edge:g}, and its predictions have one of "
@@ -147,12 +147,12 @@ class CheckedCandidate(Candidate):
 
     def _ask_again(self, stored: FloatArray) -> None:
         """The hypothesis must say of the raw rows what the candidate has stored of them."""
-        hypothesis, places = self._candidate.hypothesis(), self._problem.order[:ASKED_ROWS]
-        rows = self._problem.X[places]
+        hypothesis, indices = self._candidate.hypothesis(), self._problem.order[:ASKED_ROWS]
+        rows = self._problem.X[indices]
         rows = rows.toarray() if hasattr(rows, "toarray") else np.ascontiguousarray(rows)
-        expected = stored[: len(places)]
-        found = checked_values(hypothesis, predictions(hypothesis, rows, 1), expected.shape)
-        far = float(np.abs(found - expected).max(initial=0.0))
+        expected = stored[: len(indices)]
+        values = checked_values(hypothesis, predictions(hypothesis, rows, 1), expected.shape)
+        far = float(np.abs(values - expected).max(initial=0.0))
         if far > VALUE_SLACK:
             raise ValueError(
                 f"{type(hypothesis).__name__} predicts something else for the training rows than {self._who} has "
@@ -162,7 +162,7 @@ class CheckedCandidate(Candidate):
 
 
 def start_generator(generator: Generator, training: Training) -> Proposing:
-    """A generator at work; one of a user's own is looked over before every induction."""
+    """A generator at work; one of a user's own is checked before every induction."""
     propose: Any = generator.start(training)
     if _built_in(generator):
         return propose  # type: ignore[no-any-return]
@@ -172,10 +172,10 @@ def start_generator(generator: Generator, training: Training) -> Proposing:
             f"{name}.start must return a function from members and residuals to hypotheses; got {propose!r}."
         )
 
-    def looked_over(members: Sequence[Any], residual: FloatArray) -> list[Any]:
+    def checked(members: Sequence[Any], residual: FloatArray) -> list[Any]:
         return _hypotheses(f"What {name}.start returned", propose(members, residual))
 
-    return looked_over
+    return checked
 
 
 def look_again(generator: Generator, training: Training, residual: FloatArray) -> LastLook:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost._typing import Category, FloatArray, FloatMatrix
-from radboost.families.base import Candidate
+from radboost.families.base import Candidate, Hypothesis
 from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored, kind_of, predictions, scorers
 from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.model_file.checks import read_array, read_integer, require
@@ -22,7 +22,7 @@ PREFIX = "sourced_"
 
 
 @dataclass(frozen=True)
-class SourcedHypothesis:
+class SourcedHypothesis(Hypothesis):
     """x -> Q(source | x) base(x). Storcheus, equation (4.3).
 
     It is asked about rows that have the shares Q(1 | x), ..., Q(n_sources | x) behind their `n_features` columns.
@@ -44,10 +44,6 @@ class SourcedHypothesis:
     @property
     def depth(self) -> int:
         return int(self.base.depth)
-
-    @property
-    def columns(self) -> tuple[int, ...] | None:
-        return None
 
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
         plain, shares = split_rows(X, self.n_features, self.n_sources)
@@ -149,17 +145,17 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
 
 
 class SourcedCandidate(Candidate):
-    """A candidate that was found on the rows as a source sees them."""
+    """Candidate of a source, proposed on its weights of the rows."""
 
     def __init__(self, candidate: Candidate, source: int, n_features: int, n_sources: int) -> None:
         self._candidate = candidate
-        self._place = (source, n_features, n_sources)
+        self._arguments = (source, n_features, n_sources)
         self.edge = candidate.edge
         self.complexity = candidate.complexity
         self.real_valued = candidate.real_valued
 
     def hypothesis(self) -> Any:
-        return SourcedHypothesis(self._candidate.hypothesis(), *self._place)
+        return SourcedHypothesis(self._candidate.hypothesis(), *self._arguments)
 
     def enter(self, columns: Any) -> int:
         """Stores the base's predictions: steps and edges have the shares as factors on the rows."""

@@ -16,7 +16,7 @@ from radboost.families.exported import WeightedTree
 from radboost.families.generators import Generator, LastLook, Proposing, Training, dense
 from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored, read_features
 from radboost.model_file.checks import read_array
-from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import tree_of
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,12 @@ class StumpKind(Kind[Stump], of=Stump, code=3):
     def sparse_part(self, hypothesis: Stump, weights: FloatArray, n_features: int) -> WeightedTree:
         """A tree of -1 on the left and +1 on the right; rows of sparse models have no missing values."""
         feature, threshold = hypothesis.feature, hypothesis.threshold
-        nodes = {"feature": [feature, -1, -1], "threshold": [threshold, 0.0, 0.0], "left": [1, -1, -1]}
-        arrays = [np.array(nodes.get(name, [0, 0, 0]), dtype) for name, dtype in NODE_ARRAYS.items()]
-        return WeightedTree(Tree(arrays, n_features, 1), np.multiply.outer([-1.0, 1.0], weights))
+        nodes: dict[str, list[float]] = {
+            "feature": [feature, -1, -1],
+            "threshold": [threshold, 0.0, 0.0],
+            "left": [1, -1, -1],
+        }
+        return WeightedTree(tree_of(nodes, n_features, 1), np.multiply.outer([-1.0, 1.0], weights))
 
     def write(self, hypotheses: Sequence[Stump], n_features: int) -> Stored:
         columns = np.array([stump.feature for stump in hypotheses], dtype="<i4")

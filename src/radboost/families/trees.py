@@ -13,15 +13,15 @@ import numpy as np
 from radboost import complexity
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost._validation import check_integer
-from radboost.engine import Grower, HypothesisColumns
+from radboost.engine import HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.families.exported import WeightedTree
 from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored
 from radboost.rows.categories import MOST_CATEGORIES
 from radboost.trees.arrays import holds_numbers, read_trees, write_trees
-from radboost.trees.describe import TreeNames, outline
+from radboost.trees.describe import TreeNames, outline, term
 from radboost.trees.grower import make_grower
-from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
+from radboost.trees.tree import Tree, forest_of, leaf_tree
 
 
 class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
@@ -43,7 +43,7 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
         hypothesis.names = names
 
     def term(self, hypothesis: Tree, names: Names) -> str:
-        return hypothesis.term(names)
+        return term(hypothesis, names)
 
     def text(self, hypothesis: Tree, names: TreeNames) -> str:
         return ":\n" + indent(outline(hypothesis, names), "  ")
@@ -123,13 +123,8 @@ class TreeCandidate(Candidate):
 
     def hypothesis(self) -> Tree:
         proposer = self.proposer
-        n_splits = proposer.questions(self.n_grown)
-        if proposer.rated:
-            rated = proposer.grower.rated_tree(self.n_grown)
-            vectors = rated[-1] if proposer.n_outputs > 1 else None
-            return Tree(rated[:-3], proposer.n_features, n_splits, proposer.n_outputs, *rated[-3:-1], vectors)
-        arrays = proposer.grower.tree(self.n_grown)
-        return Tree(arrays[:-2], proposer.n_features, n_splits, proposer.n_outputs, *arrays[-2:])
+        arrays = (proposer.grower.rated_tree if proposer.rated else proposer.grower.tree)(self.n_grown)
+        return Tree.grown(arrays, proposer.n_features, proposer.questions(self.n_grown), proposer.n_outputs)
 
     def enter(self, columns: HypothesisColumns) -> int:
         if self.proposer.rated:
@@ -150,9 +145,7 @@ class ConstantCandidate(Candidate):
 
     def hypothesis(self) -> Tree:
         problem = self._problem
-        leaf = {"feature": -1, "left": -1, "value": self._class_index, "cover": problem.sample_size}
-        arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-        return Tree(arrays, problem.data.n_columns, 0, problem.n_outputs)
+        return leaf_tree(self._class_index, problem.data.n_columns, problem.n_outputs, problem.sample_size)
 
     def enter(self, columns: HypothesisColumns) -> int:
         slot = columns.take_slot()
@@ -167,12 +160,22 @@ class TreeProposer(Proposer):
     def __init__(
         self,
         problem: Problem,
-        grower: Grower,
         bound: Callable[[int, int], float],
+        *,
+        growth: str,
+        criterion: str,
+        max_depth: int,
         questions: Callable[[int], int] = lambda n_grown: n_grown,
     ) -> None:
         """`bound` is that of a tree of so many splits whose questions cost so many bits."""
-        self.grower = grower
+        self.grower = make_grower(
+            problem.data,
+            problem.objective.weighting,
+            problem.settings,
+            growth=growth,
+            criterion=criterion,
+            max_depth=max_depth,
+        )
         self.n_features = problem.data.n_columns
         self.n_outputs = problem.n_outputs
         self._problem = problem
@@ -213,10 +216,13 @@ class Stumps(Family, name="stumps"):
 
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_columns
-        grower = make_grower(
-            problem.data, problem.objective.weighting, problem.settings, growth="layers", criterion="edge", max_depth=1
+        return TreeProposer(
+            problem,
+            lambda n, bits: complexity.stumps(m, d, bits),
+            growth="layers",
+            criterion="edge",
+            max_depth=1,
         )
-        return TreeProposer(problem, grower, lambda n, bits: complexity.stumps(m, d, bits))
 
     def n_families(self, problem: Problem) -> int:
         return _with_bits(1, 1, problem)
@@ -230,18 +236,12 @@ class StumpPairs(Family, name="stump_pairs"):
 
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_columns
-        grower = make_grower(
-            problem.data,
-            problem.objective.weighting,
-            problem.settings,
+        return TreeProposer(
+            problem,
+            lambda n, bits: (complexity.stumps if n <= 1 else complexity.stump_pairs)(m, d, bits),
             growth="stump_pair",
             criterion="edge",
             max_depth=2,
-        )
-        return TreeProposer(
-            problem,
-            grower,
-            lambda n, bits: (complexity.stumps if n <= 1 else complexity.stump_pairs)(m, d, bits),
             questions=lambda n: min(n, 2),
         )
 
@@ -271,15 +271,13 @@ class Trees(Family, name="trees"):
 
     def start(self, problem: Problem) -> Proposer:
         m, d, settings = problem.sample_size, problem.n_columns, problem.settings
-        grower = make_grower(
-            problem.data,
-            problem.objective.weighting,
-            settings,
+        return TreeProposer(
+            problem,
+            lambda n, bits: complexity.trees(n, m, d, bits),
             growth=settings.options.growth,
             criterion=settings.criterion,
             max_depth=self.proposal_depth(settings.max_depth),
         )
-        return TreeProposer(problem, grower, lambda n, bits: complexity.trees(n, m, d, bits))
 
     def proposal_depth(self, max_depth: int) -> int:
         return max_depth if self.max_depth is None else self.max_depth

@@ -20,6 +20,8 @@ from radboost.boosting.multi_source import (
     RATE_TOLERANCE,
     SMALLEST_SLOPE,
     decayed,
+    entry_with_sources,
+    recorded_with_sources,
 )
 from radboost.boosting.trace import Step, Trace
 from radboost.families.candidates import Candidates, draw
@@ -86,12 +88,7 @@ class FederatedDescent(RoundMaker):
         self._randomized = candidates is None or len(draw(0, 0, n, candidates.per_round)) < n
         self.patience = PATIENCE
         self.exhausted = EXHAUSTED if self._randomized else CONVERGED  # type: ignore[misc]
-        self.recorded = (
-            "objective",
-            "train_error",
-            "n_hypotheses",
-            *(f"{what}[{name}]" for what in ("source_loss", "source_error") for name in names),
-        )
+        self.recorded = recorded_with_sources(names)
 
     def begin(self) -> None:
         unknown = np.full(self._n_domains, np.nan)
@@ -120,14 +117,9 @@ class FederatedDescent(RoundMaker):
         return [] if eta == 0.0 else [self._take(round_index, source, hypothesis, eta)]
 
     def history_entry(self) -> dict[str, float]:
-        state, sizes = self._state, self.server.sizes
-        return {
-            "objective": self.over.value(state.losses) + sum(self._penalty_values),
-            "train_error": float(state.errors @ sizes / sizes.sum()),
-            "n_hypotheses": len(self._weights),
-            **{f"source_loss[{name}]": float(loss) for name, loss in zip(self._names, state.losses, strict=True)},
-            **{f"source_error[{name}]": float(error) for name, error in zip(self._names, state.errors, strict=True)},
-        }
+        state, objective = self._state, self.over.value(self._state.losses) + sum(self._penalty_values)
+        sizes = self.server.sizes
+        return entry_with_sources(self._names, sizes, state.losses, state.errors, objective, len(self._weights))
 
     # --- what a round does
 

@@ -58,10 +58,7 @@ def solve_by_bounds(
     while len(trail.objective) < n_rounds:
         residual = problem.residual(point.scores)
         slopes = problem.slopes(residual, columns)
-        violations = problem.penalty.violation(point.weights[columns], slopes, problem.prices[columns])
-        worst = float(violations.max(initial=0.0))
-        if problem.fit_intercept:
-            worst = max(worst, float(np.abs(residual.sum(axis=1)).max()))
+        _, worst = problem.violations(point.weights[columns], slopes, residual, columns)
         if worst <= tolerance:
             trail.stop_reason = "optimal"
             break

@@ -94,6 +94,16 @@ class Induction:
         at_once = settings.features_per_round is None and generator.finite
         self.most = None if at_once else settings.features_per_round or DEFAULT_FEATURES_PER_ROUND
 
+    @property
+    def _matrix_options(self) -> dict[str, Any]:
+        """Arguments of the design matrices of this fit."""
+        settings = self.settings
+        return {
+            "intercept": settings.fit_intercept,
+            "n_threads": self.training.n_threads,
+            "scale": settings.scales_columns,
+        }
+
     def run(self) -> Induced:
         """Rounds until no candidate can help, or there were `n_rounds` of them."""
         problem, point = self._problem()
@@ -127,31 +137,19 @@ class Induction:
     def _problem(self) -> tuple[SparseProblem, Point]:
         """The problem of the members, and the point of their weights."""
         problem = self._problem_of(self.values.copy())
-        factors, centres = problem.columns.factors, problem.columns.centres
-        scaled = _scaled(self.weights, factors)
-        point = (
-            problem.start()
-            if not self.members
-            else Point(scaled, self.intercept + matrix_times(self.weights.T, centres), np.empty(0))
-        )
-        if self.members:
-            point.scores = problem.columns.scores(problem.everything, scaled) + point.intercept[:, None]
-        return problem, point
+        if not self.members:
+            return problem, problem.start()
+        scaled = _scaled(self.weights, problem.columns.factors)
+        intercept = self.intercept + matrix_times(self.weights.T, problem.columns.centres)
+        scores = problem.columns.scores(problem.everything, scaled) + intercept[:, None]
+        return problem, Point(scaled, intercept, scores)
 
     def _pool(self) -> Pool | None:
         """The pool of all candidates; None unless they are columns of X or their values can be kept."""
         training, m = self.training, self.training.loss.n_rows
         hypotheses = list(dict.fromkeys(self.propose([], np.zeros((training.loss.n_outputs, m)))))
         if hypotheses == [Column(feature) for feature in range(training.X.shape[1])]:
-            intercept, everywhere = self.settings.fit_intercept, np.arange(m)
-            columns = DesignMatrix.of(
-                training.X,
-                everywhere,
-                training.row_weights,
-                intercept=intercept,
-                n_threads=training.n_threads,
-                scale=self.settings.scales_columns,
-            )
+            columns = DesignMatrix.of(training.X, np.arange(m), training.row_weights, **self._matrix_options)
             problem = self._problem_over(columns)
         elif len(hypotheses) * m <= KEPT_CELLS:
             problem = self._problem_of(self._evaluated(hypotheses))
@@ -160,25 +158,11 @@ class Induction:
         return Pool(hypotheses, problem, {hypothesis: index for index, hypothesis in enumerate(hypotheses)})
 
     def _problem_of(self, values: FloatArray) -> SparseProblem:
-        training, intercept = self.training, self.settings.fit_intercept
-        return self._problem_over(
-            DesignMatrix.of_dense(
-                values,
-                training.row_weights,
-                intercept=intercept,
-                n_threads=training.n_threads,
-                scale=self.settings.scales_columns,
-            )
-        )
+        return self._problem_over(DesignMatrix.of_dense(values, self.training.row_weights, **self._matrix_options))
 
     def _problem_over(self, columns: DesignMatrix) -> SparseProblem:
         training = self.training
         return self.settings.problem(columns, self.loss, training.row_weights, self.settings.alpha)
-
-    def _candidates(self, problem: SparseProblem, point: Point) -> list[Any]:
-        present = set(self.members)
-        proposed = self.propose(self.members, problem.residual(point.scores))
-        return [hypothesis for hypothesis in dict.fromkeys(proposed) if hypothesis not in present]
 
     def _block_size(self) -> int:
         return max(1, BLOCK_CELLS // max(1, self.training.loss.n_rows))
@@ -194,8 +178,6 @@ class Induction:
         return np.array([self.seen[hypothesis] for hypothesis in hypotheses]).reshape(len(hypotheses), m)
 
     def _evaluated(self, hypotheses: Sequence[Any]) -> FloatArray:
-        if not hypotheses:
-            return np.zeros((0, self.training.loss.n_rows))
         values = np.empty((len(hypotheses), self.training.loss.n_rows))
         for kind, indices in by_kind(hypotheses).items():
             alike = [hypotheses[index] for index in indices]
@@ -270,7 +252,9 @@ class Induction:
             inside = [self.pool.indices[member] for member in self.members]
             gain[inside] = excess[inside] = 0.0
             return self.pool.hypotheses, gain, excess
-        candidates = self._candidates(problem, point)
+        present = set(self.members)
+        proposed = self.propose(self.members, problem.residual(point.scores))
+        candidates = [hypothesis for hypothesis in dict.fromkeys(proposed) if hypothesis not in present]
         gains, excesses = [np.zeros(0)], [np.zeros(0)]
         for block in _batches(candidates, self._block_size()):
             gain, excess = np.zeros(len(block)), np.zeros(len(block))

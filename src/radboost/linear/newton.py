@@ -33,8 +33,7 @@ def solve_by_newton(problem: SparseProblem, point: Point, tolerance: float, n_ro
     while len(trail.objective) < n_rounds:
         residual = problem.residual(point.scores)
         slopes = problem.slopes(residual, problem.everything)
-        violations = problem.penalty.violation(point.weights, slopes, problem.prices)
-        worst = _worst(problem, violations, residual)
+        violations, worst = problem.violations(point.weights, slopes, residual, problem.everything)
         if worst <= tolerance:
             trail.stop_reason, point.slopes = "optimal", slopes
             break
@@ -67,11 +66,6 @@ def newton_step(problem: SparseProblem, point: Point, columns: Indices) -> bool:
     return newton.solve_on(columns, 0.0, 1, Trail())
 
 
-def _worst(problem: SparseProblem, violations: FloatArray, residual: FloatArray) -> float:
-    worst = float(violations.max(initial=0.0))
-    return max(worst, float(np.abs(residual.sum(axis=1)).max())) if problem.fit_intercept else worst
-
-
 def _working_set(violations: FloatArray, used: Indices, size: int) -> Indices:
     """Columns in the model, and those outside that violate their condition most; ascending."""
     outside = violations.copy()
@@ -99,8 +93,7 @@ class Newton:
         while len(trail.objective) < n_rounds:
             residual = problem.residual(point.scores)
             slopes = problem.slopes(residual, working)
-            violations = problem.penalty.violation(point.weights[working], slopes, problem.prices[working])
-            inside = _worst(problem, violations, residual)
+            _, inside = problem.violations(point.weights[working], slopes, residual, working)
             helped = helped or inside <= 0.5 * before < np.inf
             if (helped and inside <= goal) or (self.blind and inside > 0.5 * before):
                 break

@@ -179,14 +179,20 @@ class SparseProblem:
         """The derivatives of the mean loss by the weights: mu- minus mu+."""
         return self.columns.correlate(columns, residual)
 
+    def violations(
+        self, weights: FloatArray, slopes: FloatArray, residual: FloatArray, columns: Indices
+    ) -> tuple[FloatArray, float]:
+        """Violation of section 8 by each column, shape (n_columns,), and the largest, with that of the intercept."""
+        violations = self.penalty.violation(weights, slopes, self.prices[columns])
+        worst = float(violations.max(initial=0.0))
+        return violations, max(worst, float(np.abs(residual.sum(axis=1)).max())) if self.fit_intercept else worst
+
     def certify(self, point: Point) -> Certificate:
         """Both certificates, from the slopes at this point."""
         residual = self.residual(point.scores)
         slopes = self.slopes(residual, self.everything) if point.slopes is None else point.slopes
-        violation = float(self.penalty.violation(point.weights, slopes, self.prices).max(initial=0.0))
-        if self.fit_intercept:
-            violation = max(violation, float(np.abs(residual.sum(axis=1)).max()))
-        return Certificate(violation, self._duality_gap(point))
+        _, worst = self.violations(point.weights, slopes, residual, self.everything)
+        return Certificate(worst, self._duality_gap(point))
 
     def _duality_gap(self, point: Point) -> float:
         """The objective at this point minus a dual one, plus what rounding may hide of the difference."""

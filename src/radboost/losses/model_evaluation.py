@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +22,11 @@ from radboost.losses.own import CONTRACT, check_contract, checked_numbers
 EVALUATION_LOSSES: dict[str, type[EvaluationLoss]] = REGISTRY["evaluation"]
 # The zero-one loss has no slope; it is trained as 1 / (1 + e^(STEEPNESS margin)), whose largest slope is 1.
 STEEPNESS = 4.0
+LOGISTIC = Logistic()
 
 
 class EvaluationLoss(Loss):
     """A loss of all scores of a row. Scores and gradients have a line for each output and a column for each row."""
-
-    convex: ClassVar[bool] = True
 
     def __init__(self, class_ids: ClassIds, n_classes: int) -> None:
         self.n_classes = n_classes
@@ -44,9 +43,9 @@ class EvaluationLoss(Loss):
         return self.n_classes == 2
 
     @property
-    @abstractmethod
     def lipschitz_of_value(self) -> float:
-        """M_k."""
+        """M_k; of losses whose slope by the margin is at most 1."""
+        return 1.0 if self.two else math.sqrt(2.0)
 
     @abstractmethod
     def value(self, scores: FloatArray) -> FloatArray:
@@ -82,29 +81,19 @@ class EvaluationLoss(Loss):
 class CrossEntropyLoss(EvaluationLoss, name="cross_entropy", of="evaluation"):
     """log(1 + e^(-y f)), and for several classes -log of the softmax of the own one."""
 
-    _phi = Logistic()
-
-    @property
-    def lipschitz_of_value(self) -> float:
-        return 1.0 if self.two else math.sqrt(2.0)
-
     def value(self, scores: FloatArray) -> FloatArray:
         if self.two:
-            return self._phi.value(-self.signs * scores[0])
-        return MultinomialScores(self.class_ids.astype(np.uint16), self.n_classes).value(scores)
+            return LOGISTIC.value(-self.signs * scores[0])
+        return MultinomialScores(self.class_ids, self.n_classes).value(scores)
 
     def gradient(self, scores: FloatArray) -> FloatArray:
         if self.two:
-            return np.asarray((-self.signs * self._phi.derivative(-self.signs * scores[0]))[None])
-        return MultinomialScores(self.class_ids.astype(np.uint16), self.n_classes).gradient(scores)
+            return np.asarray((-self.signs * LOGISTIC.derivative(-self.signs * scores[0]))[None])
+        return MultinomialScores(self.class_ids, self.n_classes).gradient(scores)
 
 
 class Hinge(EvaluationLoss, name="hinge", of="evaluation"):
     """max(0, 1 - margin); the margin of several classes is that over the best rival."""
-
-    @property
-    def lipschitz_of_value(self) -> float:
-        return 1.0 if self.two else math.sqrt(2.0)
 
     def value(self, scores: FloatArray) -> FloatArray:
         return np.maximum(0.0, 1.0 - self._margins(scores)[0])
@@ -117,20 +106,12 @@ class Hinge(EvaluationLoss, name="hinge", of="evaluation"):
 class ZeroOne(EvaluationLoss, name="zero_one", of="evaluation"):
     """1 where the margin is not positive. It is trained by a sigmoid, which has slopes, and reported as it is."""
 
-    convex = False
-
-    @property
-    def lipschitz_of_value(self) -> float:
-        return STEEPNESS / 4.0 * (1.0 if self.two else math.sqrt(2.0))
-
     def value(self, scores: FloatArray) -> FloatArray:
-        return CrossEntropyLoss._phi.derivative(-STEEPNESS * self._margins(scores)[0])
+        return LOGISTIC.derivative(-STEEPNESS * self._margins(scores)[0])
 
     def gradient(self, scores: FloatArray) -> FloatArray:
         margins, rival = self._margins(scores)
-        return self._from_margins(
-            -STEEPNESS * CrossEntropyLoss._phi.curvature(-STEEPNESS * margins), rival, len(scores)
-        )
+        return self._from_margins(-STEEPNESS * LOGISTIC.curvature(-STEEPNESS * margins), rival, len(scores))
 
     def reported(self, scores: FloatArray) -> FloatArray:
         return (self._margins(scores)[0] <= 0.0).astype(np.float64)
@@ -162,8 +143,6 @@ class OwnEvaluationLoss(EvaluationLoss, name=None, of="evaluation"):
 
     Targets are -1 and +1 with two classes, otherwise 0, 1, ...; `lipschitz_of_value` is M_k, 1 where it says nothing.
     """
-
-    convex = False  # nobody knows
 
     def __init__(self, loss: Any, class_ids: ClassIds, n_classes: int) -> None:
         super().__init__(class_ids, n_classes)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import xlogy
 
-from radboost._typing import ClassIds, FloatArray
+from radboost._typing import FloatArray
 from radboost.engine import log
 from radboost.losses.link import SOFTMAX
 from radboost.losses.scores import ScoreLoss
@@ -23,7 +25,7 @@ class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
     lipschitz = 0.5  # Lemma 9: a quarter of delta^2 / a
     budget = 2.0  # Lemma 5: the score of a rival and that of the own class move against each other
 
-    def __init__(self, class_ids: ClassIds, n_classes: int) -> None:
+    def __init__(self, class_ids: npt.NDArray[np.integer[Any]], n_classes: int) -> None:
         self.class_ids = np.asarray(class_ids, dtype=np.intp)
         self.n_outputs, self.n_rows = n_classes, len(self.class_ids)
         self.rows = np.arange(self.n_rows)
@@ -87,10 +89,10 @@ class MultinomialLoss(NativeTargetLoss, name="multinomial", of="classes"):
     link = SOFTMAX
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        return MultinomialScores(targets.astype(np.uint16), scores.shape[1]).value(scores.T)
+        return MultinomialScores(targets.astype(np.intp), scores.shape[1]).value(scores.T)
 
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        by_class = MultinomialScores(targets.astype(np.uint16), scores.shape[1]).gradient(scores.T)
+        by_class = MultinomialScores(targets.astype(np.intp), scores.shape[1]).gradient(scores.T)
         return np.ascontiguousarray(by_class.T)
 
     def start(self, rows: WeightedRows) -> FloatArray:

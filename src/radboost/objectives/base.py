@@ -93,7 +93,7 @@ class CostOfAnyLoss(RowCost):
     ) -> FloatArray:
         """The derivative of the cost of each row along the predictions, from Phi' at the arguments of these scores."""
 
-    def terms_along(
+    def slopes_along(
         self,
         loss: MarginLoss,
         scores: FloatArray,
@@ -101,13 +101,12 @@ class CostOfAnyLoss(RowCost):
         predictions: FloatArray,
         eta: float,
         class_ids: ClassIds,
-    ) -> tuple[FloatArray, FloatArray]:
-        """The cost of each row at scores + eta predictions, and its derivative in eta."""
+    ) -> FloatArray:
+        """Derivative in eta of the cost of each row at scores + eta predictions."""
         moved = scores + eta * predictions
         moved_margins = margins + eta * margins_of(predictions, class_ids) if len(margins) else margins
         u = self.arguments(moved, moved_margins, class_ids)
-        values, derivatives = loss.value(u.ravel()).reshape(u.shape), loss.derivative(u.ravel()).reshape(u.shape)
-        return self.costs(values, class_ids), self.slopes(derivatives, moved, predictions, class_ids)
+        return self.slopes(loss.derivative(u.ravel()).reshape(u.shape), moved, predictions, class_ids)
 
 
 OBJECTIVES: dict[str, type[RowCost]] = {}

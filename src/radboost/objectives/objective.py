@@ -16,6 +16,7 @@ from radboost.engine import (
     HypothesisColumns,
     MarginScores,
     MarginWeighting,
+    RowGroups,
     current,
 )
 from radboost.losses import MarginLoss
@@ -139,13 +140,15 @@ class Objective:
 
     def reweigh(self, *others: Any) -> LossState:
         """Renews D and its quantized forms (Deep Boosting, equation (5)), also those of other weightings."""
-        weightings: list[Any] = [self.weighting, *others]
-        if self._native_loss:
-            sums = self.scores.reweigh(weightings, self.n_threads)
-        else:
-            sums = self.scores.reweigh_from(*self.numpy_terms(), weightings, self.n_threads)
-        m = self.total_weight
+        sums, m = self.renew([self.weighting, *others]), self.total_weight
         return LossState(sums.loss / m, sums.slope / m, sums.error / m)
+
+    def renew(self, weightings: list[Any], groups: RowGroups | None = None) -> Any:
+        """Renews weightings of the scores; returns sums over the rows, or with `groups` over each of these."""
+        method, rest = ("reweigh", ()) if groups is None else ("reweigh_groups", (groups,))
+        if self._native_loss:
+            return getattr(self.scores, method)(weightings, *rest, self.n_threads)
+        return getattr(self.scores, f"{method}_from")(*self.numpy_terms(), weightings, *rest, self.n_threads)
 
     def numpy_terms(self) -> tuple[FloatArray, FloatArray]:
         """Phi and Phi' at the arguments of each row: what native scores without a loss are given."""
@@ -170,18 +173,17 @@ class Objective:
         """Edges of hypotheses given by their predictions, one row of `values` each: a column for each class, or one."""
         return self.weighting.value_edges(values, self.n_threads).reshape(len(values), -1)
 
-    def along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
-        """Mean loss at scores + eta h, and its derivative in eta."""
-        if self._native_loss:
-            loss, slope = self.scores.along(columns, slot, eta, self.n_threads)
-            return loss / self.total_weight, slope / self.total_weight
-        return self._own_loss_along(columns, slot, eta)
-
     def slope_along(self, columns: HypothesisColumns, slot: int, eta: float) -> float:
-        """The derivative alone, which line searches ask for again and again."""
+        """Derivative in eta of the mean loss at scores + eta h."""
         if self._native_loss:
             return self.scores.slope_along(columns, slot, eta, self.n_threads) / self.total_weight
-        return self._own_loss_along(columns, slot, eta)[1]
+        predictions = columns.predictions(slot)
+        if self.n_classes > 2:
+            predictions = predictions.reshape(-1, self.n_classes)
+        slopes = self._cost_of_any_loss().slopes_along(
+            self.loss, self._values(), self._margins(), predictions, eta, self._class_ids
+        )
+        return self.row_weights.mean(slopes, self.n_threads)
 
     def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
         """scores += eta h."""
@@ -201,13 +203,3 @@ class Objective:
 
     def _margins(self) -> FloatArray:
         return np.zeros(0) if self.n_classes == 2 else self.scores.margins()  # type: ignore[union-attr]
-
-    def _own_loss_along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
-        predictions = columns.predictions(slot)
-        if self.n_classes > 2:
-            predictions = predictions.reshape(-1, self.n_classes)
-        terms = self._cost_of_any_loss().terms_along(
-            self.loss, self._values(), self._margins(), predictions, eta, self._class_ids
-        )
-        loss, slope = (self.row_weights.mean(term, self.n_threads) for term in terms)
-        return loss, slope

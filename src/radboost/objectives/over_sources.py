@@ -105,9 +105,6 @@ MOST_FOLLOWED = 4
 class OverSources(ABC):
     """G(F_1, ..., F_p), which never falls when a loss rises."""
 
-    # Whether G has a gradient everywhere.
-    smooth: bool = True
-
     @abstractmethod
     def value(self, losses: FloatArray) -> float: ...
 
@@ -164,8 +161,6 @@ class SoftmaxOfSources(OverSources):
 
 class MaxOfSources(OverSources):
     """The largest of lambda F over the vertices. Figure 4.1."""
-
-    smooth = False
 
     def __init__(self, vertices: FloatArray | None, n_sources: int) -> None:
         self.vertices = np.eye(n_sources) if vertices is None else vertices

@@ -109,10 +109,6 @@ class SeveralLossRows(LossRows):
         pull = self.several.mixed(self._losses, self._scores, self.mixture)
         self.weighting.take(np.ascontiguousarray(pull).reshape(-1), self.n_threads)
 
-    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
-        pairs = zip(cuts, steps.tolist(), strict=True)
-        return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
-
     def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         direction = self._shaped(grower.answers(cut))
         scores = self._scores + step * direction

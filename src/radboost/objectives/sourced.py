@@ -88,18 +88,8 @@ class SourcedObjective:
 
     def state(self) -> SourceState:
         """Renews D, and with it what `rates` goes by."""
-        scores: Any = self.objective.scores
-        objective = self.objective
-        weightings = [objective.weighting, *self._set_factors(self._followed)]
-        lines = self._renewed(
-            lambda: scores.reweigh_groups(weightings, self.groups, self.n_threads),
-            lambda *of_loss: scores.reweigh_groups_from(
-                *of_loss,
-                weightings,
-                self.groups,
-                self.n_threads,
-            ),
-        ).reshape(-1, 3)
+        weightings = [self.objective.weighting, *self._set_factors(self._followed)]
+        lines = self.objective.renew(weightings, self.groups).reshape(-1, 3)
         self._unit = float(lines[:, 1].sum())
         self._current = {source for source, _ in self._followed}
         losses, slopes, errors = (lines / self.sizes[:, None]).T
@@ -116,12 +106,7 @@ class SourcedObjective:
         """
         stale = [(source, mixture) for source, mixture in aims if not self._is_current(source, mixture)]
         if stale:
-            weightings = self._set_factors(stale)
-            scores: Any = self.objective.scores
-            self._renewed(
-                lambda: scores.reweigh(weightings, self.n_threads),
-                lambda *of_loss: scores.reweigh_from(*of_loss, weightings, self.n_threads),
-            )
+            self.objective.renew(self._set_factors(stale))
             self._current.update(source for source, _ in stale)
         slopes: list[Any] = [self.views[source].weighting for source, _ in aims]
         return np.array([w.slope * self._units[source] for w, (source, _) in zip(slopes, aims, strict=True)])
@@ -158,13 +143,6 @@ class SourcedObjective:
             for j in range(i, n):
                 result[:, i, j] = result[:, j, i] = self._by_source(self.shares[i] * self.shares[j]) / self.sizes
         return result
-
-    def _renewed(self, native: Any, from_values: Any) -> Any:
-        """Calls the first, or for a loss without a kernel the second with Phi and Phi' at its arguments."""
-        objective = self.objective
-        if objective._native_loss:
-            return native()
-        return from_values(*objective.numpy_terms())
 
     def rates(self, columns: HypothesisColumns, slot: int, source: int) -> tuple[FloatArray, FloatArray]:
         """Rates at which a step along Q(source | x) h lowers the loss of each source, and the masses that it moves.

@@ -41,9 +41,10 @@ class LossRows(ABC):
     @abstractmethod
     def set_scores(self, scores: FloatArray) -> None: ...
 
-    @abstractmethod
     def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         """The mean loss after each of several steps, none of which is taken."""
+        pairs = zip(cuts, steps.tolist(), strict=True)
+        return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
 
     @abstractmethod
     def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
@@ -55,10 +56,6 @@ class LossRows(ABC):
     def history_entry(self) -> dict[str, float]:
         """Further entries of the history for a round."""
         return {}
-
-    def constant(self) -> FloatArray:
-        """Score of every row before the first round; shape (n_outputs,)."""
-        return np.zeros(self.scores.n_outputs)
 
 
 class NativeRows(LossRows):
@@ -109,10 +106,6 @@ class OwnLossRows(LossRows):
         self.scores.set(self._scores, self.weighting, self.n_threads)
         self.weighting.take(self._derivative(self._scores), self.n_threads)
         self._mean_loss = self.mean(self._value(self._scores))
-
-    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
-        pairs = zip(cuts, steps.tolist(), strict=True)
-        return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
 
     def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         direction = grower.answers(cut)

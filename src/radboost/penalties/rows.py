@@ -44,9 +44,12 @@ class RowPenalty(ABC):
     def size(self, weights: FloatArray) -> FloatArray:
         """Factor of the price of each row: 0 for a row of zeros."""
 
-    @abstractmethod
     def dual_norm(self, slopes: FloatArray) -> FloatArray:
-        """The smallest price at which a feature with these slopes stays out (section 8, termination conditions)."""
+        """The smallest price at which a feature with these slopes stays out (section 8, termination conditions).
+
+        Without sparsity only a feature without any slope stays out, whatever the price.
+        """
+        return np.asarray(np.where(np.abs(slopes).max(axis=1) > 0.0, np.inf, 0.0))
 
     @abstractmethod
     def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:

@@ -30,10 +30,6 @@ class SmoothL1(RowPenalty, name="smooth_l1"):
         )
         return np.asarray(sizes.sum(axis=1))
 
-    def dual_norm(self, slopes: FloatArray) -> FloatArray:
-        """Only a feature without any slope stays out, whatever the price."""
-        return np.asarray(np.where(np.abs(slopes).max(axis=1) > 0.0, np.inf, 0.0))
-
     def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
         """The root of curvature w + slope + price tanh(w / 2), by Newton's method on the side of zero where it lies.
 

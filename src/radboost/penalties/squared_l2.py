@@ -17,10 +17,6 @@ class SquaredL2(RowPenalty, name="l2"):
     def size(self, weights: FloatArray) -> FloatArray:
         return np.asarray(0.5 * (weights**2).sum(axis=1))
 
-    def dual_norm(self, slopes: FloatArray) -> FloatArray:
-        """Only a feature without any slope stays out, whatever the price."""
-        return np.asarray(np.where(np.abs(slopes).max(axis=1) > 0.0, np.inf, 0.0))
-
     def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
         total = curvatures + prices[:, None]
         return np.divide(-slopes, total, out=np.zeros_like(slopes), where=total > 0)

@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from radboost._typing import FloatArray, FloatMatrix
 from radboost.pruning.outputs import Outputs
-from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import Tree
 
 # Ridge that draws leaves to their old values, as a fraction of the weight of all rows.
 RIDGE = 0.01
@@ -114,12 +113,9 @@ def tree_of(tree: Tree, table: FloatArray, outputs: Outputs) -> tuple[Tree, floa
     if outputs.units is not None:
         weight, numbers = weight * outputs.units.max(), numbers * (outputs.units / outputs.units.max())
     leaves = tree.feature < 0
-    arrays: list[npt.NDArray[np.generic]] = [array.copy() for array in tree.arrays]
     values = np.zeros(tree.n_nodes)
     values[leaves] = np.arange(len(numbers)) if several else numbers[:, 0]
-    arrays[list(NODE_ARRAYS).index("value")] = values
-    sets = (tree.category_nodes, tree.category_sets)
-    return Tree(arrays, tree.n_features, tree.n_splits, tree.n_outputs, *sets, numbers if several else None), weight
+    return tree.with_values(values, tree.n_outputs, numbers if several else None), weight
 
 
 def rounded_up(number: float) -> float:

@@ -24,14 +24,14 @@ class BinnedRows:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.shape = (data.n_rows, data.n_columns)
 
-    def __getitem__(self, places: npt.NDArray[Any]) -> FloatMatrix:
+    def __getitem__(self, indices: npt.NDArray[Any]) -> FloatMatrix:
         """Dense rows for these row indices (or a mask), shape (n_chosen, n_columns)."""
-        rows = self._rows[places].astype(np.int64)
+        rows = self._rows[indices].astype(np.int64)
         codes = self.data.subset(rows).codes().reshape(len(rows), self.shape[1])
-        found = np.empty(codes.shape, dtype=self.dtype)
+        rows_of_bins = np.empty(codes.shape, dtype=self.dtype)
         for column, values in enumerate(self._values):
-            found[:, column] = values[codes[:, column]]
-        return found
+            rows_of_bins[:, column] = values[codes[:, column]]
+        return rows_of_bins
 
     @cached_property
     def _rows(self) -> RowOrder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +65,6 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
             "classes_. Costs of single examples go to fit(X, y, cost=...)."
         )
     _check_numbers("cost", matrix)
-    _check_differences("cost", matrix)
     if np.diagonal(matrix).any():
         warnings.warn(
             "The diagonal of cost is not zero, so that right answers cost something too. This is allowed; if it is not "
@@ -76,26 +75,11 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
     return matrix
 
 
-def check_costs(watched: bool, cost: Any, cost_val: Any) -> None:
-    """Raise unless training and validation rows both have costs or both none; `watched`: there are the latter."""
-    if not watched and cost_val is not None:
-        raise ValueError("cost_val was given without X_val and y_val.")
-    if watched and (cost is None) != (cost_val is None):
-        raise ValueError(
-            "cost and cost_val belong together: where each training row has costs of its own, so have the "
-            "validation rows, and the other way round."
-        )
-
-
 def read_example_costs(
     cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str = "cost", rows: str = "X"
 ) -> FloatArray | None:
     """Costs given to `fit`, shape (n_rows, n_classes); None if there are none."""
-    if cost is None:
-        return None
-    costs = read_some_costs(cost, n_rows, classes, name, rows)
-    _check_differences(name, costs)
-    return costs
+    return None if cost is None else read_some_costs(cost, n_rows, classes, name, rows)
 
 
 def read_some_costs(cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str, rows: str) -> FloatArray:
@@ -131,8 +115,11 @@ def make_costs(
     floor = table.min(axis=1)
     above = table - floor[:, None]
     scale = largest_of_all(float(above.max(initial=0.0)))
-    if not scale > 0.0:  # checked again: rows of weight 0 are gone
-        _refuse_no_differences(name)
+    if not scale > 0.0:
+        raise ValueError(
+            f"{name} is the same for every answer, so that there is nothing to learn; some must cost "
+            "more, in rows with a positive weight."
+        )
     scaled = np.ascontiguousarray(above / scale, dtype=np.float32)
     return Costs(scaled, examples is not None, scale, floor, matrix if examples is None else None)
 
@@ -188,15 +175,3 @@ def _check_numbers(name: str, costs: FloatArray) -> None:
             f"{name} holds negative costs (the smallest is {costs.min():g}). Add a constant to a row to make its costs "
             "positive: only their differences matter."
         )
-
-
-def _check_differences(name: str, costs: FloatArray) -> None:
-    if not (costs > costs.min(axis=1, keepdims=True)).any():
-        _refuse_no_differences(name)
-
-
-def _refuse_no_differences(name: str) -> NoReturn:
-    raise ValueError(
-        f"{name} is the same for every answer, so that there is nothing to learn; some must cost "
-        "more, in rows with a positive weight."
-    )

@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from radboost._blas import one_blas_thread
-from radboost._typing import FloatArray, FloatMatrix
+from radboost._typing import FloatArray
 from radboost.engine import evaluate_loss, hash_dense_rows, linear_rows
 from radboost.model_file.checks import read_array, require
 from radboost.rows.categories import Categories
@@ -58,7 +58,8 @@ class DomainModel:
         height = max(1, BLOCK_CELLS // max(1, len(self.weights)))
         for first in range(0, X.shape[0], height):
             rows = X[first : first + height]
-            expanded = self._expanded(rows.toarray() if sparse.issparse(rows) else rows)
+            dense = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+            expanded = _expand(dense, self.instead, self.indicated, self.categories)
             scores = linear_rows(expanded, self.weights, n_threads)
             scores = scores.reshape(-1, self.n_sources) + self.offsets
             scores -= scores.max(axis=1, keepdims=True)
@@ -68,9 +69,6 @@ class DomainModel:
                 total += odds[:, column]
             found[first : first + height] = odds / total[:, None]
         return found
-
-    def _expanded(self, rows: FloatMatrix) -> FloatArray:
-        return _expand(np.asarray(rows, dtype=np.float64), self.instead, self.indicated, self.categories)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {

@@ -15,17 +15,6 @@ LARGEST_OF_CLASSES = 1000.0
 MIXING = np.uint64(0x9E3779B97F4A7C15)
 
 
-def check_offsets(watched: bool, offset: Any, offset_val: Any) -> None:
-    """Raise unless training and validation rows both have offsets or both none; `watched`: there are the latter."""
-    if not watched and offset_val is not None:
-        raise ValueError("offset_val was given without X_val and y_val.")
-    if watched and (offset is None) != (offset_val is None):
-        raise ValueError(
-            "offset and offset_val belong together: where the scores of the training rows begin at an offset, so do "
-            "those of the validation rows, and the other way round."
-        )
-
-
 def read_offset(
     offset: Any, n_rows: int, n_outputs: int, *, name: str = "offset", rows: str = "X", of_classes: bool = False
 ) -> FloatArray | None:

@@ -12,13 +12,13 @@ from scipy import sparse
 
 from radboost._tables import column_names
 from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
-from radboost._validation import check_sample_weight, warn_small_total
+from radboost._validation import check_pair, check_sample_weight, warn_small_total
 from radboost.engine import BinnedData, Collective
 from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
-from radboost.rows.offsets import check_offsets, mixed_in, read_offset
+from radboost.rows.offsets import mixed_in, read_offset
 from radboost.rows.read import (
     BLOCK_BYTES,
     Rows,
@@ -382,7 +382,7 @@ def with_offsets(
     training: CheckedRows, watched: Watched | None, offset: Any, offset_val: Any
 ) -> tuple[CheckedRows, Watched | None]:
     """Training and validation rows with their offsets, checked; None for the latter if there are none."""
-    check_offsets(watched is not None, offset, offset_val)
+    check_pair("offset", watched is not None, offset, offset_val)
     n_outputs, of_classes = training.n_outputs, training.classes is not None
     own = read_offset(offset, training.n_given, n_outputs, of_classes=of_classes)
     training = replace(training, offset=_kept(own, training.kept))

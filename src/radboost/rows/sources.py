@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from radboost._tables import without_arrow, without_mask
 from radboost._typing import FloatArray
-from radboost.rows.read import is_missing, plain_labels
+from radboost.rows.read import plain_labels
+from radboost.rows.tasks import missing_labels
 
 MOST_SOURCES = 4096  # largest number of distinct sources
 # Unit of Q(k | x); steps are multiples of another power of two, so that sums of scores are exact.
@@ -40,13 +41,8 @@ def read_sources(given: Any, n_rows: int, name: str = "sources") -> npt.NDArray[
         )
     if plain.dtype.kind not in "biufUO":
         raise ValueError(f"{name} holds {plain.dtype}; a source is named by a number, a text or a boolean.")
-    if plain.dtype.kind in "biuU":
-        missing = []
-    elif plain.dtype.kind == "f":
-        missing = np.flatnonzero(np.isnan(plain)).tolist()
-    else:
-        missing = [place for place, value in enumerate(plain.tolist()) if is_missing(value)]
-    if missing:
+    missing = np.flatnonzero(missing_labels(plain[:, None]))
+    if len(missing):
         raise ValueError(
             f"{name} is missing in {len(missing)} of {n_rows} rows, the first of them row {missing[0]}. Name the "
             'source of each row (perhaps "unknown", as one of its own), or leave these rows out.'

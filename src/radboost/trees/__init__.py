@@ -4,7 +4,6 @@ from radboost.trees.binner import bin_rows
 from radboost.trees.given_weights import GivenTrees, quantize
 from radboost.trees.grower import Constraints, GrowthSettings, make_gradient_grower, make_grower
 from radboost.trees.options import TreeOptions, read_tree_options, with_tree_options
-from radboost.trees.regression import constant_tree, regression_tree
 from radboost.trees.row_blocks import RowBlocks
 from radboost.trees.tree import Tree, forest_of
 
@@ -16,12 +15,10 @@ __all__ = [
     "Tree",
     "TreeOptions",
     "bin_rows",
-    "constant_tree",
     "forest_of",
     "make_gradient_grower",
     "make_grower",
     "quantize",
     "read_tree_options",
-    "regression_tree",
     "with_tree_options",
 ]

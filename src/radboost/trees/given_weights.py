@@ -69,6 +69,5 @@ class GivenTrees:
 
     def hypothesis(self, tree: AnsweringTree) -> Tree:
         """Tree for an ensemble: leaves -1 and +1 for two classes, otherwise votes for a class."""
-        arrays = self._native.arrays(tree)
         n_outputs = 1 if self._n_classes == 2 else self._n_classes
-        return Tree(arrays[:-2], self._n_features, tree.n_splits, n_outputs, *arrays[-2:])
+        return Tree.grown(self._native.arrays(tree), self._n_features, tree.n_splits, n_outputs)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost.engine import (
     AnswerWeighting,
@@ -29,8 +29,10 @@ class Constraints:
     most_columns: int = 0  # of a path; 0: any number
 
     @property
-    def native_directions(self) -> npt.NDArray[np.int8]:
-        return np.array(self.directions, dtype=np.int8)
+    def native(self) -> dict[str, Any]:
+        """Arguments of native growers."""
+        directions = np.array(self.directions, dtype=np.int8)
+        return {"directions": directions, "groups": self.groups, "most_columns": self.most_columns}
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,17 @@ class GrowthSettings:
     def rated(self) -> bool:
         """True if leaves hold numbers instead of votes."""
         return self.options.leaves == "rated"
+
+    @property
+    def native(self) -> dict[str, Any]:
+        """Arguments of all native growers."""
+        return {
+            "max_features": self.max_features,
+            "random_thresholds": self.random_thresholds,
+            "minimum_leaf_weight": self.options.least_leaf,
+            "seed": self.seed,
+            "n_threads": self.n_threads,
+        }
 
     @property
     def randomised(self) -> bool:
@@ -75,16 +88,10 @@ def make_grower(
         criterion=criterion,
         max_depth=max_depth,
         max_leaves=settings.options.max_leaves or 0,
-        max_features=settings.max_features,
         subsample=settings.subsample,
-        random_thresholds=settings.random_thresholds,
-        minimum_leaf_weight=settings.options.least_leaf,
-        seed=settings.seed,
-        n_threads=settings.n_threads,
         rated=settings.rated,
-        directions=settings.constraints.native_directions,
-        groups=settings.constraints.groups,
-        most_columns=settings.constraints.most_columns,
+        **settings.native,
+        **settings.constraints.native,
     )
 
 
@@ -99,27 +106,13 @@ def make_weighted_trees(
         criterion=settings.criterion,
         max_depth=settings.max_depth,
         max_leaves=settings.options.max_leaves or 0,
-        max_features=settings.max_features,
-        random_thresholds=settings.random_thresholds,
-        minimum_leaf_weight=settings.options.least_leaf,
-        seed=settings.seed,
-        n_threads=settings.n_threads,
         collective=collective,
+        **settings.native,
     )
 
 
 def make_gradient_grower(data: BinnedData, weighting: GradientWeighting, settings: GrowthSettings) -> RegressionTrees:
     """The native grower of regression trees."""
     return current().regression_trees(
-        data,
-        weighting,
-        max_features=settings.max_features,
-        subsample=settings.subsample,
-        random_thresholds=settings.random_thresholds,
-        minimum_leaf_weight=settings.options.least_leaf,
-        directions=settings.constraints.native_directions,
-        groups=settings.constraints.groups,
-        most_columns=settings.constraints.most_columns,
-        seed=settings.seed,
-        n_threads=settings.n_threads,
+        data, weighting, subsample=settings.subsample, **settings.native, **settings.constraints.native
     )

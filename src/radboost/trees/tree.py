@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from radboost._typing import Category, FloatArray, FloatMatrix
-from radboost.engine import Forest, current
-from radboost.trees.describe import TreeNames, describe, outline, term
+from radboost.engine import CutTree, Forest, RegressionTrees, current
+from radboost.trees.describe import TreeNames, describe, outline
 
 NODE_ARRAYS: dict[str, np.dtype[Any]] = {
     "feature": np.dtype("<i4"),
@@ -25,6 +25,7 @@ NODE_ARRAYS: dict[str, np.dtype[Any]] = {
 }
 
 
+GAIN: Final = 6  # index of the gains in NODE_ARRAYS
 SET_WORDS = 4  # of 64 bits each, in a set of categories
 
 
@@ -72,6 +73,12 @@ class Tree:
         self.n_features = n_features
         self.n_splits = n_splits
         self.n_outputs = n_outputs
+
+    @classmethod
+    def grown(cls, arrays: Sequence[Any], n_features: int, n_splits: int, n_outputs: int) -> Tree:
+        """A tree of the native core: its nodes, sets of categories, and with several outputs the rows of `vectors`."""
+        n = len(NODE_ARRAYS)
+        return cls(arrays[:n], n_features, n_splits, n_outputs, *arrays[n : n + (2 if n_outputs == 1 else 3)])
 
     @property
     def arrays(self) -> list[npt.NDArray[np.generic]]:
@@ -127,6 +134,12 @@ class Tree:
         sets = (self.category_nodes, self.category_sets)
         return Tree([feature, *self.arrays[1:]], n_features, self.n_splits, self.n_outputs, *sets, self.vectors)
 
+    def with_values(self, value: FloatArray, n_outputs: int, vectors: FloatArray | None = None) -> Tree:
+        """Tree of the same splits with other values of its nodes, shape (n_nodes,)."""
+        arrays = [value if array is self.value else array for array in self.arrays]
+        sets = (self.category_nodes, self.category_sets)
+        return Tree(arrays, self.n_features, self.n_splits, n_outputs, *sets, vectors)
+
     @cached_property
     def _content(self) -> tuple[bytes, ...]:
         parts = (*self.arrays[:5], self.category_nodes, self.category_sets)
@@ -137,10 +150,6 @@ class Tree:
     ) -> str:
         """Short text of the tree; `categories` are those of the categorical columns."""
         return describe(self, names, categories)
-
-    def term(self, names: Sequence[str] | None) -> str:
-        """The tree in a formula."""
-        return term(self, names)
 
     def __hash__(self) -> int:
         return hash(self._content)
@@ -164,11 +173,8 @@ class Tree:
     def leaf_numbers(self) -> tuple[Tree, FloatArray]:
         """Tree of the same splits with leaves numbered 0, 1, ..., and the values of the leaves, a row each."""
         leaves = self.feature < 0
-        arrays = [array.copy() for array in self.arrays]
-        value = list(NODE_ARRAYS).index("value")
-        arrays[value] = np.where(leaves, np.cumsum(leaves) - 1.0, 0.0)
         table = self.value[leaves][:, None] if self.vectors is None else self.vectors[self.value[leaves].astype(int)]
-        return Tree(arrays, self.n_features, self.n_splits, 1, self.category_nodes, self.category_sets), table
+        return self.with_values(np.where(leaves, np.cumsum(leaves) - 1.0, 0.0), 1), table
 
     def categories_left(self, node: int) -> list[int] | None:
         """Codes of the categories that a node sends left; None for a numeric column."""
@@ -185,6 +191,38 @@ class Tree:
     def __repr__(self) -> str:
         outputs = f", n_outputs={self.n_outputs}" if self.n_outputs > 1 else ""
         return f"Tree(n_splits={self.n_splits}, n_nodes={self.n_nodes}, depth={self.depth}{outputs})"
+
+
+def tree_of(nodes: Mapping[str, Sequence[float]], n_features: int, n_splits: int, n_outputs: int = 1) -> Tree:
+    """Tree of a number per node for some of the arrays, "feature" among them; 0 for the others."""
+    zeros = [0] * len(nodes["feature"])
+    arrays = [np.array(nodes.get(name, zeros), dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+    return Tree(arrays, n_features, n_splits, n_outputs)
+
+
+def leaf_tree(value: float, n_features: int, n_outputs: int = 1, cover: float = 0.0) -> Tree:
+    """Tree without splits that has this value for every row."""
+    return tree_of({"feature": [-1], "left": [-1], "value": [value], "cover": [cover]}, n_features, 0, n_outputs)
+
+
+def constant_tree(values: FloatArray, n_features: int, cover: float) -> Tree:
+    """A tree without splits that predicts these values everywhere, one for each output."""
+    if len(values) == 1:
+        return leaf_tree(float(values[0]), n_features, cover=cover)
+    return leaf_tree(0.0, n_features, cover=cover).with_values(np.zeros(1), len(values), values.copy())
+
+
+def regression_tree(
+    grower: RegressionTrees, cut: CutTree, n_features: int, n_outputs: int, scale: float, factors: FloatArray
+) -> Tree:
+    """A tree after some of its splits; its gains are divided by `scale`.
+
+    With several outputs the values of leaves are multiplied by `factors`, one for each output.
+    """
+    arrays = grower.arrays(cut)
+    np.divide(arrays[GAIN], scale, out=arrays[GAIN])
+    vectors = (arrays[-1].reshape(-1, n_outputs) * factors).reshape(-1) if n_outputs > 1 else None
+    return Tree(arrays[:-3], n_features, cut.n_splits, n_outputs, *arrays[-3:-1], vectors)
 
 
 def by_row(scores: FloatArray, n_outputs: int) -> FloatArray:

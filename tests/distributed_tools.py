@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from collective_tools import ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
-from radboost.distributed.arguments import Arguments
+from radboost.distributed.arguments import ROWS_ALONE, Arguments
 from radboost.distributed.callbacks import CallbackRunner
 from radboost.distributed.learning import FitTask, RoundRecorder
 from radboost.distributed.metadata import WorkerCollective
@@ -80,21 +81,25 @@ def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[Partitio
     return [ReloadedPartition(part) for part in parts]
 
 
+def with_columns_of(parts: Sequence[Partition], arguments: Arguments = ROWS_ALONE) -> Arguments:
+    """Arguments with those that the training parts have."""
+    loaded = (part.load() for part in parts if part.role == "training")
+    names = {name for part in loaded for name in ("sample_weight", "sources") if getattr(part, name) is not None}
+    return replace(arguments, **dict.fromkeys(names, "given"))
+
+
 def fit_by_threads(
     estimator: Any,
     parts: Sequence[Partition],
     n_workers: int,
     earlier: Trace | None = None,
-    arguments: Arguments | None = None,
+    arguments: Arguments = ROWS_ALONE,
     runner: CallbackRunner | None = None,
 ) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
-    weighted, sourced = (
-        any(getattr(part.load(), name) is not None for part in parts if part.role == "training")
-        for name in ("sample_weight", "sources")
-    )
-    task = FitTask.of(estimator, weighted=weighted, sourced=sourced, arguments=arguments)
-    if arguments is not None and arguments.resume_from is not None:
+    arguments = with_columns_of(parts, arguments)
+    task = FitTask.of(estimator, arguments)
+    if arguments.resume_from is not None:
         found = open_checkpoint(arguments.resume_from, estimator)
         task, earlier = task.resuming(found), found.saved.trace
     group = ThreadGroup(n_workers)
@@ -141,7 +146,7 @@ class AbortingCollective(ThreadWorkerCollective):
 
 def abort_after(estimator: Any, parts: Sequence[Partition], n_workers: int, n_meetings: int) -> list[Trace | None]:
     """The finished rounds that each worker has when all are stopped at the same meeting."""
-    task = FitTask.of(estimator, weighted=any(part.load().sample_weight is not None for part in parts))
+    task = FitTask.of(estimator, with_columns_of(parts))
     group = ThreadGroup(n_workers)
 
     def work(rank: int, _: Any) -> Trace | None:

@@ -190,7 +190,7 @@ def test_losses_in_mid_training(tmp_path: Path) -> None:
     callbacks: list[Any] = [there, Checkpoint(path)]
     runner = CallbackRunner(estimator, callbacks)
     finished = FinishedRounds(runner)
-    task = FitTask.of(estimator, weighted=False, arguments=Arguments(callbacks=callbacks))
+    task = FitTask.of(estimator, Arguments(callbacks=callbacks))
     parts = parts_of(estimator)
     seen = []
     for n_meetings in (5, 40, 50, 55, 60):

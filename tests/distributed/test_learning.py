@@ -272,7 +272,7 @@ def test_bad_labels_and_weights_are_refused() -> None:
 @pytest.mark.parametrize("kind", [AgnosticBoostClassifier, SparseBoostClassifier])
 def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
     with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
-        FitTask.of(kind(), weighted=False)
+        FitTask.of(kind())
 
 
 def test_small_totals_are_warned_of_once_for_all() -> None:
@@ -372,7 +372,7 @@ def test_calibration_is_found_without_an_exchange_for_each_trial(
     for most in (calibrated.MOST_GATHERED, 0):
         monkeypatch.setattr(calibrated, "MOST_GATHERED", most)
         group = ThreadGroup(2)
-        task = FitTask.of(clone(estimator), weighted=False)
+        task = FitTask.of(clone(estimator))
         parts = divide(X, y, None, 4)
         for model in group.run(
             lambda rank, _, task=task, parts=parts, group=group: task.run(

@@ -10,6 +10,7 @@ from collective_tools import ThreadGroup
 from distributed_tools import ThreadWorkerCollective, divide, everything
 from fingerprints import fractions, table
 from radboost import RGBClassifier, TreeOptions
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.learning import FitTask
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
@@ -21,7 +22,7 @@ def test_workers_agree_and_the_partitioning_decides() -> None:
 
     def models(seed: int) -> list[str]:
         parts, group = divide(X, y, fractions(900), 5, seed), ThreadGroup(2)
-        task = FitTask.of(estimator, weighted=True, bins="sketch")
+        task = FitTask.of(estimator, Arguments(sample_weight="given"), bins="sketch")
         found = group.run(
             lambda rank, _: task.run(parts[rank::2], ThreadWorkerCollective(group, rank), first=rank == 0)
         )
@@ -35,4 +36,4 @@ def test_workers_agree_and_the_partitioning_decides() -> None:
 
 def test_other_bins_are_refused() -> None:
     with pytest.raises(ValueError, match="bins must be 'exact' or 'sketch'; got 'quantile'"):
-        FitTask.of(RGBClassifier(3), weighted=False, bins="quantile")
+        FitTask.of(RGBClassifier(3), bins="quantile")

@@ -77,7 +77,7 @@ class DaskCollective(WorkerCollective):
         own = contribution.copy()
         number, self._n_operations = self._n_operations, self._n_operations + 1
         operation = self._tree.contribute(number, kind, self._rank, own)
-        with self.traffic.exchange(n_bytes_of(own)):
+        with self.traffic.exchange():
             return asyncio.run_coroutine_threadsafe(operation, self.loop).result()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_real
 from radboost.model_file import storable_value
 
-
-class KernelFunction(Protocol):
-    """A function of two matrices of rows, with a result of shape (rows of the first, rows of the second)."""
-
-    def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray: ...
+# Function of two matrices of rows; its values have the shape (rows of the first, rows of the second).
+KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 @storable_value

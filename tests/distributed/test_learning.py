@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier
 
 import radboost.distributed as cluster_fits
 from collective_tools import ThreadGroup
@@ -320,7 +320,7 @@ def test_several_sources(sourced: Any, frozen: bool) -> None:
     """Q is that of a fit on some rows, or a classifier of the user's; one part has rows of one source alone."""
     X, y, sources, weights = sourced
     if frozen:
-        ready: Any = FrozenEstimator(HistGradientBoostingClassifier(max_iter=3).fit(X, sources))
+        ready: Any = FrozenEstimator(DecisionTreeClassifier(max_depth=3).fit(X, sources))
     else:
         ready = MultiSourceBoostClassifier(1).fit(X[::2], y[::2], sources=sources[::2]).domain_classifier_
     estimator = MultiSourceBoostClassifier(4, domain_classifier=ready, early_stopping=3)

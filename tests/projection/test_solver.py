@@ -10,6 +10,7 @@ from radboost.projection import solver
 from radboost.projection.logistic import LogisticRidge
 from radboost.projection.mixtures import MixtureSet, scaled_into
 from radboost.projection.solver import FEW_CELLS, Course, ProjectionProblem, search
+from turns import in_turns
 
 
 def make_problem(seed, n_kernels=3, rank=3, ky_fan=0.5, inverse_sum=60.0, n_classes=2, n_rows=40):
@@ -54,8 +55,7 @@ def grid_minimum(problem, n_steps=30):
     return best
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("seed", range(4))
+@in_turns("seed, n_classes", range(4), [2, 3], one_in=2)
 def test_it_is_within_one_percent_of_a_grid(seed, n_classes):
     problem = make_problem(seed, n_classes=n_classes)
     best, _ = best_of_starts(problem)
@@ -63,7 +63,7 @@ def test_it_is_within_one_percent_of_a_grid(seed, n_classes):
     assert value_at(problem, best.mixture) == pytest.approx(best.objective, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@in_turns("seed", range(4), one_in=2)
 def test_every_step_keeps_the_conditions_and_lowers_the_objective(seed):
     problem = make_problem(seed, n_kernels=4, rank=5, inverse_sum=100.0)
     best, course = best_of_starts(problem)

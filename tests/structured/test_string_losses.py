@@ -101,12 +101,12 @@ def test_ngram_acceptor_is_the_composition_of_the_counters():
 @pytest.mark.parametrize("costs", [(-2.0, 1.0, 1.0, 1.0), (-1.0, 0.5, 2.0, 0.25), (-1.0, -0.5, -0.25, 0.5)])
 def test_smith_waterman_acceptor_is_the_composition_of_its_transducers(costs):
     loss = smith_waterman(*costs)
-    for y in ((), (0,), (0, 1, 1, 0)):
+    for y in ((), (0,), (0, 1, 0)):
         composed = Transducer.of_string(y, TROPICAL)
         for factor in reversed(loss.transducers(2, len(y))):
             composed = compose(factor, composed)
         acceptor = loss.acceptor(y, 2)
-        for length in range(5):
+        for length in range(4):
             for x in itertools.product((0, 1), repeat=length):
                 assert brute_weight(acceptor, x, x) == pytest.approx(brute_weight(composed.project("input"), x, x))
 

@@ -154,7 +154,7 @@ class StructuredLoss(nn.Module):
 
 @lru_cache(maxsize=2**16)
 def _own_loss(loss: StringLoss, symbols: bytes, alphabet_size: int) -> float:
-    """L(y, y), kept because its transducers are composed anew each time."""
+    """L(y, y), kept because its automaton is made anew each time."""
     y = np.frombuffer(symbols, dtype=np.int32)
     return loss_value(loss, y, y, alphabet_size)
 

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import radboost.distributed as cluster_fits
 from collective_tools import ThreadGroup
-from distributed_tools import ReloadedPartition, ThreadWorkerCollective, abort_after, divide, everything, fit_by_threads
+from distributed_tools import ReloadedPartition, abort_after, divide, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
     AgnosticBoostClassifier,
@@ -375,9 +375,7 @@ def test_calibration_is_found_without_an_exchange_for_each_trial(
         task = FitTask.of(clone(estimator))
         parts = divide(X, y, None, 4)
         for model in group.run(
-            lambda rank, _, task=task, parts=parts, group=group: task.run(
-                parts[rank::2], ThreadWorkerCollective(group, rank), first=rank == 0
-            )
+            lambda rank, workers, task=task, parts=parts: task.run(parts[rank::2], workers, first=rank == 0)
         ):
             assert model.calibration_ == expected.calibration_
         counts.append(len(group.met))

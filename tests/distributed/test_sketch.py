@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from collective_tools import ThreadGroup
-from distributed_tools import ThreadWorkerCollective, divide, everything
+from distributed_tools import divide, everything, run_task
 from fingerprints import fractions, table
 from radboost import RGBClassifier, TreeOptions
 from radboost.distributed.arguments import Arguments
@@ -21,11 +20,9 @@ def test_workers_agree_and_the_partitioning_decides() -> None:
     estimator = RGBClassifier(3, calibration=None, tree_options=TreeOptions(max_bins=16))
 
     def models(seed: int) -> list[str]:
-        parts, group = divide(X, y, fractions(900), 5, seed), ThreadGroup(2)
+        parts = divide(X, y, fractions(900), 5, seed)
         task = FitTask.of(estimator, Arguments(sample_weight="given"), bins="sketch")
-        found = group.run(
-            lambda rank, _: task.run(parts[rank::2], ThreadWorkerCollective(group, rank), first=rank == 0)
-        )
+        found = run_task(task, [parts[::2], parts[1::2]])
         assert np.mean(found[0].predict(X) == y) > 0.8
         return [repr(everything(model)) for model in found]
 

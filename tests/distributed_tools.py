@@ -52,10 +52,7 @@ def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[Partitio
     n_rows = columns["X"].shape[0]
     owner = np.random.default_rng(seed).choice(range(1, n_parts), n_rows)
     rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
-    parts = [
-        LoadedPartition(role=role, **{"y": None, **{name: take(given, own) for name, given in columns.items()}})
-        for own in rows
-    ]
+    parts = [LoadedPartition(role=role, **{name: take(given, own) for name, given in columns.items()}) for own in rows]
     return [ReloadedPartition(part) for part in parts]
 
 

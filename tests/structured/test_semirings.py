@@ -92,10 +92,9 @@ def test_numbers_become_floats(semiring: Semiring) -> None:
 def test_semirings_by_name() -> None:
     assert [get_semiring(name) for name in ("probability", "log", "tropical")] == [PROBABILITY, LOG, TROPICAL]
     assert get_semiring(LOG) is LOG
-    with pytest.raises(ValueError, match=r"Unknown semiring 'max'\. Known are 'probability', 'log', 'tropical', or"):
-        get_semiring("max")
-    with pytest.raises(TypeError, match=r"semiring must be one of 'probability', 'log', 'tropical', or .*got 3"):
-        get_semiring(3)  # type: ignore[arg-type]
+    for name in ("max", 3):
+        with pytest.raises(ValueError, match=rf"semiring must be one of 'probability', .*; got {name!r}"):
+            get_semiring(name)  # type: ignore[arg-type]
 
 
 @every_semiring

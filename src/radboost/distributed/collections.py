@@ -62,9 +62,7 @@ def plain_parts(X: Any, beside: Mapping[str, Any], role: str, n_parts: int) -> l
     whole = _make_part(X, role, **beside)
     indices = np.array_split(np.arange(whole.n_rows), max(1, min(n_parts, whole.n_rows)))
     return [
-        LoadedPartition(
-            rows_of(X, own), **{"y": None, **{name: _some(given, own) for name, given in beside.items()}}, role=role
-        )
+        LoadedPartition(rows_of(X, own), **{name: _some(given, own) for name, given in beside.items()}, role=role)
         for own in indices
     ]
 
@@ -81,7 +79,7 @@ def is_collection(given: Any) -> bool:
 
 
 def _make_part(X: Any, role: str, **beside: Any) -> LoadedPartition:
-    n_rows, suffix = LoadedPartition(X, None).n_rows, SUFFIXES[role]
+    n_rows, suffix = LoadedPartition(X).n_rows, SUFFIXES[role]
     for name, given in beside.items():
         if isinstance(given, Real):
             continue
@@ -91,7 +89,7 @@ def _make_part(X: Any, role: str, **beside: Any) -> LoadedPartition:
             raise ValueError(
                 f"A partition of X{suffix} has {n_rows} rows, and the one of {name}{suffix} beside it has {height}."
             )
-    return LoadedPartition(X, **{"y": None, **beside}, role=role)
+    return LoadedPartition(X, **beside, role=role)
 
 
 def _store_part(X: Any, role: str, **beside: Any) -> SpilledPartition:

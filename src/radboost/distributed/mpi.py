@@ -165,7 +165,7 @@ def _parts(X: Any, y: Any, arguments: Arguments) -> list[LoadedPartition]:
     parts = [LoadedPartition(X, y, **arguments.of_rows(TRAINING))]
     for role, more in ((VALIDATION, arguments.X_val), (UNLABELLED, arguments.X_unlabelled)):
         if more is not None:
-            parts.append(LoadedPartition(more, **{"y": None, **arguments.of_rows(role)}, role=role))
+            parts.append(LoadedPartition(more, **arguments.of_rows(role), role=role))
     return parts
 
 

@@ -72,7 +72,7 @@ def _output_of(model: Any, method: str) -> tuple[tuple[int, ...], np.dtype[Any]]
 def _predict_part(model: Any, X: Any, method: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if isinstance(X, ParquetPartition):
         X = X.load().X
-    if LoadedPartition(X, None).n_rows == 0:
+    if LoadedPartition(X).n_rows == 0:
         return np.zeros((0, *shape), dtype=dtype)
     output: npt.NDArray[Any] = getattr(model, method)(X)
     return output

@@ -14,6 +14,8 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from radboost._validation import check_choice
+
 
 @dataclass(frozen=True)
 class Semiring:
@@ -120,9 +122,4 @@ def get_semiring(semiring: str | Semiring) -> Semiring:
     """The semiring of a name; a semiring itself is let through."""
     if isinstance(semiring, Semiring):
         return semiring
-    names = ", ".join(map(repr, SEMIRINGS))
-    if not isinstance(semiring, str):
-        raise TypeError(f"semiring must be one of {names}, or a Semiring; got {semiring!r}.")
-    if semiring not in SEMIRINGS:
-        raise ValueError(f"Unknown semiring {semiring!r}. Known are {names}, or a Semiring.")
-    return SEMIRINGS[semiring]
+    return SEMIRINGS[check_choice("semiring", semiring, tuple(SEMIRINGS))]

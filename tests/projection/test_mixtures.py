@@ -17,7 +17,7 @@ def falling(rng, n_kernels, size):
     return values / values.sum(axis=1, keepdims=True)
 
 
-def random_set(seed, n_kernels=3, rank=4, ky_fan=math.inf, inverse_sum=math.inf):
+def random_set(seed, n_kernels=3, rank=4, ky_fan=math.inf, inverse_sum=1e4):
     return MixtureSet(falling(np.random.default_rng(seed), n_kernels, 8), rank, ky_fan, inverse_sum)
 
 

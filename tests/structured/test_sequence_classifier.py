@@ -326,7 +326,7 @@ SEQUENCES = (["ab", "ba"], ["xy", "yx"])
         ({}, ([], []), "same number of sequences, at least one; got 0 and 0"),
         ({}, (["ab"], ["xy", "x"]), "got 1 and 2"),
         ({}, (["ab", ""], ["xy", ""]), "Sequence 1 of X must be a text"),
-        ({}, (["ab"], ["x"]), "Sequence 0 has 2 places in X and 1 labels in y"),
+        ({}, (["ab"], ["x"]), "Sequence 0 has 2 positions in X and 1 labels in y"),
         ({}, ([np.full((2, 2), np.nan)], ["xy"]), "finite numbers"),
         ({}, ([[0.5, 1.5]], ["xy"]), "Sequence 0 of X"),
         ({"order": 8}, ([np.arange(20)], [np.arange(20)]), "lower order or window"),
@@ -354,7 +354,7 @@ def test_wrong_types_are_refused():
     with pytest.raises(TypeError, match="consists of integers; the model was fitted with texts"):
         model.predict([[1, 2]])
     matrices = SequenceClassifier(n_rounds=2).fit([np.eye(2)], ["xy"])
-    with pytest.raises(ValueError, match="3 numbers at each place; the model was fitted with 2"):
+    with pytest.raises(ValueError, match="3 numbers at each position; the model was fitted with 2"):
         matrices.predict([np.eye(3)])
     with pytest.raises(TypeError, match="n_rounds"):
         SequenceClassifier(max_iter=3)

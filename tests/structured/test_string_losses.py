@@ -124,7 +124,7 @@ def test_losses_are_values():
         (lambda: ngram(2, 0.0), "share no n-gram is infinite"),
         (lambda: get_string_loss("levenshtein"), "'edit_distance', 'smith_waterman', 'ngram', 'hamming'"),
         (lambda: loss_value(hamming(), (0, 1), (0,)), "same length, got 2 and 1"),
-        (lambda: loss_value(edit_distance(), (0, 3), (0,), 2), "symbol 3 at place 1"),
+        (lambda: loss_value(edit_distance(), (0, 3), (0,), 2), "symbol 3 at position 1"),
     ],
 )
 def test_bad_losses_are_refused(make, message):

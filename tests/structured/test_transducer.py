@@ -98,7 +98,7 @@ def test_the_acceptor_of_a_string(semiring: Semiring) -> None:
 def test_what_the_constructors_refuse() -> None:
     with pytest.raises(ValueError, match="side must be one of 'input', 'output'; got 'both'"):
         Transducer.of_string([0], LOG).project("both")
-    with pytest.raises(ValueError, match=r"A string must consist of symbols, .*; got EPSILON \(-1\) at place 1"):
+    with pytest.raises(ValueError, match=r"A string must consist of symbols, .*; got EPSILON \(-1\) at position 1"):
         Transducer.of_string([0, EPSILON], LOG)
     with pytest.raises(TypeError, match=r"input of an arc must be a symbol, .*; got 'a'"):
         Transducer.of_string("ab", LOG)  # type: ignore[arg-type]

@@ -74,7 +74,7 @@ def fit(
     offset, cost, sources : the same, or None
         As for `fit` of the estimator, where it takes them.
     X_val, y_val, sample_weight_val, offset_val, cost_val, sources_val : the same, or rows in memory, or None
-        Rows to watch, divided among themselves alike; or plain arrays and frames, which are sent to the workers.
+        Validation rows, divided among themselves alike; or plain arrays and frames, which are sent to the workers.
     X_unlabelled, sources_unlabelled : the same, or None
         More rows that Q of MultiSourceBoostClassifier may learn from; 131,072 at most.
     eval_metric : as for `fit` of the estimator

@@ -67,7 +67,7 @@ class PrecomputedKernel:
         self.matrix = np.asarray(matrix, dtype=np.float64)
         if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
             raise ValueError(
-                "A precomputed kernel is a square matrix with a line and a column for each object, train and test; "
+                "A precomputed kernel is a square matrix with a row and a column for each object, train and test; "
                 f"got an array of shape {self.matrix.shape}."
             )
         self.columns = (check_integer("column", column, 0),)
@@ -80,7 +80,7 @@ class PrecomputedKernel:
         if not np.isin(numbers, np.arange(len(self.matrix))).all():
             wrong = numbers[~np.isin(numbers, np.arange(len(self.matrix)))][0]
             raise ValueError(
-                f"Column {self.columns[0]} of X names the lines of a precomputed kernel, 0 to {len(self.matrix) - 1}; "
+                f"Column {self.columns[0]} of X names the rows of a precomputed kernel, 0 to {len(self.matrix) - 1}; "
                 f"got {wrong:g}."
             )
         return numbers.astype(np.int64)

@@ -167,8 +167,8 @@ class SequenceClassifier(Unexplained):
         for k, matrix, string in zip(kept, features, strings, strict=True):
             if matrix.shape[0] != len(string):
                 raise ValueError(
-                    f"Sequence {k} has {matrix.shape[0]} places in X and {len(string)} labels in y; there must be a "
-                    "label for each place."
+                    f"Sequence {k} has {matrix.shape[0]} positions in X and {len(string)} labels in y; there must be a "
+                    "label for each position."
                 )
         targets = [np.searchsorted(classes, string).astype(np.int32) for string in strings]
         longest = max(map(len, targets))

@@ -60,7 +60,7 @@ class Transducer:
         symbols = list(y)
         if EPSILON in symbols:
             raise ValueError(
-                f"A string must consist of symbols, integers of at least 0; got EPSILON ({EPSILON}) at place "
+                f"A string must consist of symbols, integers of at least 0; got EPSILON ({EPSILON}) at position "
                 f"{symbols.index(EPSILON)}. Leave it out: it stands for no symbol."
             )
         arcs = [Arc(state, symbol, symbol, one, state + 1) for state, symbol in enumerate(symbols)]

@@ -47,6 +47,14 @@ def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Re
     return [ReloadedPartition(part) for part in parts]
 
 
+def lazily(*arrays: np.ndarray, n_parts: int = 6) -> list[list[Any]]:
+    """Parts of each array as Dask's delayed values, which can be computed again anywhere."""
+    from dask import delayed
+
+    part_of = delayed(lambda given, part: given[part::n_parts], pure=False)
+    return [[part_of(array, part) for part in range(n_parts)] for array in arrays]
+
+
 def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[Partition]:
     """Rows of this role, and what they have besides, in parts at random; the first has none."""
     n_rows = columns["X"].shape[0]

@@ -192,7 +192,7 @@ class ManyLosses:
 
     def __init__(self, loss: StringLoss, y: NDArray[np.int64], alphabet_size: int) -> None:
         acceptor = loss.acceptor(y.tolist(), alphabet_size)
-        self.tropical = loss.semiring is TROPICAL
+        self.tropical = acceptor.semiring is TROPICAL
         self.plus: Any = np.minimum if self.tropical else np.add
         self.times: Any = np.add if self.tropical else np.multiply
         self.initial = {state: self._entry(weight) for state, weight in acceptor.initial.items()}

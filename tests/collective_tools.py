@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost import _native
+from radboost.distributed.metadata import WorkerCollective
 
 PATIENCE = 120.0  # seconds before a thread that waits for the others gives up
 
@@ -58,7 +58,7 @@ class ThreadGroup:
         return results
 
 
-class ThreadCollective(_native.Collective):
+class ThreadCollective(WorkerCollective):
     """One worker of a group."""
 
     def __init__(self, group: ThreadGroup, rank: int) -> None:
@@ -70,16 +70,17 @@ class ThreadCollective(_native.Collective):
     def alone(self) -> bool:
         return self._group.n_workers == 1
 
+    def exchange(self, kind: str, part: Any) -> list[Any]:
+        return self._group.exchange(self._rank, kind, part)
+
     def sum(self, values: np.ndarray) -> None:
-        parts = self._group.exchange(self._rank, "sum", values.copy())
-        values[:] = np.sum(parts, axis=0)
+        values[:] = np.sum(self.exchange("sum", values.copy()), axis=0)
 
     def maximum(self, values: np.ndarray) -> None:
-        parts = self._group.exchange(self._rank, "maximum", values.copy())
-        values[:] = np.max(parts, axis=0)
+        values[:] = np.max(self.exchange("maximum", values.copy()), axis=0)
 
     def gather(self, data: bytes) -> list[bytes]:
-        return self._group.exchange(self._rank, "gather", data)
+        return self.exchange("gather", data)
 
 
 def split_at_random(

@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from collective_tools import ThreadGroup
+from collective_tools import ThreadCollective, ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
-from radboost.distributed.arguments import Arguments
+from radboost.distributed.arguments import ROWS_ALONE, Arguments
 from radboost.distributed.callbacks import CallbackRunner
 from radboost.distributed.learning import FitTask, RoundRecorder
-from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import LoadedPartition, Partition
 from radboost.estimators._checkpoints import open_checkpoint
-
-
-class ThreadWorkerCollective(WorkerCollective):
-    """One worker of a `ThreadGroup`."""
-
-    def __init__(self, group: ThreadGroup, rank: int) -> None:
-        super().__init__()
-        self._group, self._rank = group, rank
-
-    @property
-    def alone(self) -> bool:
-        return self._group.n_workers == 1
-
-    def sum(self, values: np.ndarray) -> None:
-        values[:] = np.sum(self._group.exchange(self._rank, "sum", values.copy()), axis=0)
-
-    def maximum(self, values: np.ndarray) -> None:
-        values[:] = np.max(self._group.exchange(self._rank, "maximum", values.copy()), axis=0)
-
-    def gather(self, data: bytes) -> list[bytes]:
-        return self._group.exchange(self._rank, "gather", data)
 
 
 class ReloadedPartition:
@@ -68,16 +47,39 @@ def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Re
     return [ReloadedPartition(part) for part in parts]
 
 
+def lazily(*arrays: np.ndarray, n_parts: int = 6) -> list[list[Any]]:
+    """Parts of each array as Dask's delayed values, which can be computed again anywhere."""
+    from dask import delayed
+
+    part_of = delayed(lambda given, part: given[part::n_parts], pure=False)
+    return [[part_of(array, part) for part in range(n_parts)] for array in arrays]
+
+
 def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[Partition]:
     """Rows of this role, and what they have besides, in parts at random; the first has none."""
     n_rows = columns["X"].shape[0]
     owner = np.random.default_rng(seed).choice(range(1, n_parts), n_rows)
     rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
-    parts = [
-        LoadedPartition(role=role, **{"y": None, **{name: take(given, own) for name, given in columns.items()}})
-        for own in rows
-    ]
+    parts = [LoadedPartition(role=role, **{name: take(given, own) for name, given in columns.items()}) for own in rows]
     return [ReloadedPartition(part) for part in parts]
+
+
+def with_columns_of(parts: Sequence[Partition], arguments: Arguments = ROWS_ALONE) -> Arguments:
+    """Arguments with those that the training parts have."""
+    loaded = (part.load() for part in parts if part.role == "training")
+    names = {name for part in loaded for name in ("sample_weight", "sources") if getattr(part, name) is not None}
+    return replace(arguments, **dict.fromkeys(names, "given"))
+
+
+def run_task(
+    task: FitTask,
+    parts: Sequence[Sequence[Partition]],
+    collective: Callable[[ThreadGroup, int], ThreadCollective] = ThreadCollective,
+    options: Callable[[int], dict[str, Any]] = lambda rank: {},
+) -> list[Any]:
+    """The model of each worker, of which each is a thread with its own parts; `options` are more arguments by rank."""
+    group = ThreadGroup(len(parts))
+    return group.run(lambda rank, _: task.run(parts[rank], collective(group, rank), first=rank == 0, **options(rank)))
 
 
 def fit_by_threads(
@@ -85,28 +87,23 @@ def fit_by_threads(
     parts: Sequence[Partition],
     n_workers: int,
     earlier: Trace | None = None,
-    arguments: Arguments | None = None,
+    arguments: Arguments = ROWS_ALONE,
     runner: CallbackRunner | None = None,
 ) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
-    weighted, sourced = (
-        any(getattr(part.load(), name) is not None for part in parts if part.role == "training")
-        for name in ("sample_weight", "sources")
-    )
-    task = FitTask.of(estimator, weighted=weighted, sourced=sourced, arguments=arguments)
-    if arguments is not None and arguments.resume_from is not None:
+    arguments = with_columns_of(parts, arguments)
+    task = FitTask.of(estimator, arguments)
+    if arguments.resume_from is not None:
         found = open_checkpoint(arguments.resume_from, estimator)
         task, earlier = task.resuming(found), found.saved.trace
-    group = ThreadGroup(n_workers)
-    return group.run(
-        lambda rank, _: task.run(
-            parts[rank::n_workers],
-            ThreadWorkerCollective(group, rank),
-            first=rank == 0,
-            n_threads=1 + rank % 2,
-            earlier=deepcopy(earlier),
-            receiver=runner if rank == 0 else None,
-        )
+    return run_task(
+        task,
+        [parts[rank::n_workers] for rank in range(n_workers)],
+        options=lambda rank: {
+            "n_threads": 1 + rank % 2,
+            "earlier": deepcopy(earlier),
+            "receiver": runner if rank == 0 else None,
+        },
     )
 
 
@@ -114,46 +111,29 @@ class AbortedError(Exception):
     """A fit that was ended from outside."""
 
 
-class AbortingCollective(ThreadWorkerCollective):
-    """A worker whose meetings end after so many."""
+class AbortingCollective(ThreadCollective):
+    """Worker whose collective operations end after a number of them."""
 
-    def __init__(self, group: ThreadGroup, rank: int, n_meetings: int) -> None:
+    def __init__(self, group: ThreadGroup, rank: int, n_operations: int) -> None:
         super().__init__(group, rank)
-        self._left = n_meetings
+        self._left = n_operations
 
-    def sum(self, values: np.ndarray) -> None:
-        self._count()
-        super().sum(values)
-
-    def maximum(self, values: np.ndarray) -> None:
-        self._count()
-        super().maximum(values)
-
-    def gather(self, data: bytes) -> list[bytes]:
-        self._count()
-        return super().gather(data)
-
-    def _count(self) -> None:
+    def exchange(self, kind: str, part: Any) -> list[Any]:
         self._left -= 1
         if self._left < 0:
             raise AbortedError
+        return super().exchange(kind, part)
 
 
-def abort_after(estimator: Any, parts: Sequence[Partition], n_workers: int, n_meetings: int) -> list[Trace | None]:
-    """The finished rounds that each worker has when all are stopped at the same meeting."""
-    task = FitTask.of(estimator, weighted=any(part.load().sample_weight is not None for part in parts))
+def abort_after(estimator: Any, parts: Sequence[Partition], n_workers: int, n_operations: int) -> list[Trace | None]:
+    """Finished rounds of each worker when all are stopped at the same collective operation."""
+    task = FitTask.of(estimator, with_columns_of(parts))
     group = ThreadGroup(n_workers)
 
     def work(rank: int, _: Any) -> Trace | None:
-        recorder = RoundRecorder()
+        recorder, workers = RoundRecorder(), AbortingCollective(group, rank, n_operations)
         with suppress(AbortedError):
-            task.run(
-                parts[rank::n_workers],
-                AbortingCollective(group, rank, n_meetings),
-                first=rank == 0,
-                n_threads=1,
-                recorder=recorder,
-            )
+            task.run(parts[rank::n_workers], workers, first=rank == 0, n_threads=1, recorder=recorder)
         return recorder.rounds()
 
     return group.run(work)

@@ -169,12 +169,3 @@ def edit_transducer(
     arcs += [Arc(0, a, EPSILON, deletion, 0) for a in symbols]
     arcs += [Arc(0, EPSILON, a, insertion, 0) for a in symbols]
     return Transducer(semiring, 1, arcs, {0: 0.0}, {0: 0.0})
-
-
-def bigram_transducer(alphabet_size: int, semiring: Semiring) -> Transducer:
-    """The transducer of Storcheus, Figure 6.1, which counts bigrams."""
-    one = semiring.one
-    symbols = range(alphabet_size)
-    skipping = [Arc(state, a, EPSILON, one, state) for state in (0, 2) for a in symbols]
-    counting = [Arc(state, a, a, one, state + 1) for state in (0, 1) for a in symbols]
-    return Transducer(semiring, 3, skipping + counting, {0: one}, {2: one})

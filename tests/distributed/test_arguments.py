@@ -185,7 +185,7 @@ def test_q_is_learned_from_a_sample_drawn_by_content(own: Any, monkeypatch: pyte
     monkeypatch.setattr(domains, "MOST_ROWS", 80)
     estimator = MultiSourceBoostClassifier(3, domain_classifier=own)
     given = {"X": np.nan_to_num(X), "y": LABELS, "sources": SOURCES}
-    models = [fit_by_threads(estimator, spread(given, n + 2), n, arguments=Arguments(sources=0))[-1] for n in (1, 2, 3)]
+    models = [fit_by_threads(estimator, spread(given, n + 2), n)[-1] for n in (1, 2, 3)]
     shares = [model.source_probabilities(given["X"]) for model in models]
     for model, found in zip(models, shares, strict=True):
         assert everything(model)[:-1] == everything(models[0])[:-1]
@@ -211,7 +211,7 @@ def test_a_classifier_of_the_users_tells_sources_apart_on_data_frames() -> None:
     frame = pd.DataFrame(np.nan_to_num(X), columns=list("abcde"))
     estimator = MultiSourceBoostClassifier(2, domain_classifier=LogisticRegression())
     given = {"X": frame, "y": LABELS, "sources": SOURCES}
-    one, other = (fit_by_threads(estimator, spread(given), n, arguments=Arguments(sources=0))[0] for n in (1, 3))
+    one, other = (fit_by_threads(estimator, spread(given), n)[0] for n in (1, 3))
     assert everything(one)[:-1] == everything(other)[:-1]
     assert one.domain_classifier_.feature_names_in_.tolist() == list("abcde")
 
@@ -260,7 +260,7 @@ def test_what_one_machine_refuses_is_refused_alike(case: str) -> None:
 def test_other_refusals() -> None:
     for estimator, name in ((DEEP, "cost"), (MultiSourceBoostClassifier(2), "offset"), (DEEP, "sources_unlabelled")):
         with pytest.raises(TypeError, match=f"takes no {name}"):
-            FitTask.of(estimator, weighted=False, arguments=Arguments(**{name: np.ones(240)}))
+            FitTask.of(estimator, Arguments(**{name: np.ones(240)}))
     empty = {"X": X, "y": LABELS, "X_val": X_VAL[:0], "y_val": LABELS_VAL[:0]}
     with pytest.raises(ValueError, match="X_val has no rows: every partition is empty"):
         fit_by_threads(DEEP, spread(empty), 2, arguments=Arguments(X_val=0, y_val=0))

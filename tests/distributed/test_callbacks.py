@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from collective_tools import ThreadGroup
-from distributed_tools import AbortedError, AbortingCollective, divide, everything, fit_by_threads
+from distributed_tools import AbortedError, AbortingCollective, divide, everything, fit_by_threads, run_task
 from fingerprints import table
 from radboost import (
     Checkpoint,
@@ -69,6 +68,17 @@ class Diary:
 
     def on_fit_end(self, context: FitContext) -> None:
         self.note("end", context)
+
+
+class Copy:
+    """Copies a checkpoint after the second round."""
+
+    def __init__(self, path: Path, to: Path) -> None:
+        self.path, self.to = path, to
+
+    def on_round_end(self, context: FitContext) -> None:
+        if context.round == 1:
+            self.to.write_bytes(self.path.read_bytes())
 
 
 class PicklingReceiver:
@@ -128,14 +138,8 @@ def test_an_error_of_a_callback_ends_the_fit() -> None:
 def test_checkpoints_go_on_with_any_number_of_workers(estimator: Any, tmp_path: Path) -> None:
     """Those of two workers with three, and on one machine, with the rows in another order."""
     path, again = tmp_path / "fit.checkpoint", tmp_path / "copy.checkpoint"
-
-    class Copy:
-        def on_round_end(self, context: FitContext) -> None:
-            if context.round == 1:
-                again.write_bytes(path.read_bytes())
-
     expected = clone(estimator).fit(X, Y, **more_of(estimator))
-    model = fit(estimator, 2, [Checkpoint(path, every=1), Copy()])
+    model = fit(estimator, 2, [Checkpoint(path, every=1), Copy(path, again)])
     assert everything(model)[:-1] == everything(expected)[:-1]
     diary = Diary()
     model = fit(estimator, 3, [diary], resume_from=again)
@@ -170,14 +174,8 @@ def test_other_rows_and_other_checkpoints_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [None, np.random.RandomState(3)])
 def test_a_seed_that_was_drawn_goes_on(seed: Any, tmp_path: Path) -> None:
     path, again = tmp_path / "fit.checkpoint", tmp_path / "copy.checkpoint"
-
-    class Copy:
-        def on_round_end(self, context: FitContext) -> None:
-            if context.round == 1:
-                again.write_bytes(path.read_bytes())
-
     estimator = clone(DEEP).set_params(random_state=seed)
-    model = fit(estimator, 2, [Checkpoint(path, every=1), Copy()])
+    model = fit(estimator, 2, [Checkpoint(path, every=1), Copy(path, again)])
     assert everything(fit(estimator, 3, resume_from=again))[:-1] == everything(model)[:-1]
 
 
@@ -190,19 +188,20 @@ def test_losses_in_mid_training(tmp_path: Path) -> None:
     callbacks: list[Any] = [there, Checkpoint(path)]
     runner = CallbackRunner(estimator, callbacks)
     finished = FinishedRounds(runner)
-    task = FitTask.of(estimator, weighted=False, arguments=Arguments(callbacks=callbacks))
+    task = FitTask.of(estimator, Arguments(callbacks=callbacks))
     parts = parts_of(estimator)
     seen = []
-    for n_meetings in (5, 40, 50, 55, 60):
-        group = ThreadGroup(2)
-
-        def work(rank: int, _: Any, group: ThreadGroup = group, n_meetings: int = n_meetings) -> None:
-            workers = AbortingCollective(group, rank, n_meetings)
-            receiver = PicklingReceiver(runner) if rank == 0 else None
-            task.run(parts[rank::2], workers, first=rank == 0, earlier=deepcopy(finished.rounds), receiver=receiver)
-
+    for n_operations in (5, 40, 50, 55, 60):
         with pytest.raises(AbortedError):
-            group.run(work)
+            run_task(
+                task,
+                [parts[::2], parts[1::2]],
+                lambda group, rank, n=n_operations: AbortingCollective(group, rank, n),
+                lambda rank, earlier=finished.rounds: {
+                    "earlier": deepcopy(earlier),
+                    "receiver": PicklingReceiver(runner) if rank == 0 else None,
+                },
+            )
         seen.append(finished.n_rounds)
     assert len(set(seen)) > 2  # before the first round, and after some
     error = finished.final_error(WorkerLostError("All workers are gone."))

@@ -17,7 +17,7 @@ import pytest
 from sklearn.base import clone
 
 import radboost.distributed as cluster_fits
-from distributed_tools import everything
+from distributed_tools import everything, lazily
 from fingerprints import table, with_categories
 from radboost import (
     Checkpoint,
@@ -87,7 +87,7 @@ def test_partitions_that_are_computed_are_stored_until_the_fit_has_ended(
         return found
 
     monkeypatch.setattr(cluster, "_assign", placed)
-    model = cluster_fits.fit(clone(DEEP), *lazily(X, y, 5), client=client)
+    model = cluster_fits.fit(clone(DEEP), *lazily(X, y, n_parts=5), client=client)
     order = np.concatenate([np.arange(150)[part::5] for part in range(5)])
     assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
     assert seen == [5]
@@ -117,7 +117,7 @@ def test_stored_partitions_that_are_gone_are_computed_again(client: Any, monkeyp
 
     monkeypatch.setattr(cluster, "_assign", placed)
     with pytest.warns(RuntimeWarning, match="stored rows are gone.* goes on after round 0"):
-        model = cluster_fits.fit(clone(DEEP), *lazily(X, y, 4), client=client)
+        model = cluster_fits.fit(clone(DEEP), *lazily(X, y, n_parts=4), client=client)
     order = np.concatenate([np.arange(150)[part::4] for part in range(4)])
     assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
     assert len(n_placed) == 2
@@ -249,12 +249,6 @@ def test_data_frames(client: Any, frame: Any) -> None:
     np.testing.assert_array_equal(cluster_fits.predict(model, rows).compute(), expected.predict(X))
 
 
-def lazily(X: np.ndarray, y: np.ndarray, n_parts: int) -> tuple[list[Any], list[Any]]:
-    """Parts that can be computed again anywhere."""
-    take = dask.delayed(lambda given, part: given[part::n_parts], pure=False)
-    return [take(X, part) for part in range(n_parts)], [take(y, part) for part in range(n_parts)]
-
-
 @pytest.mark.slow
 def test_a_worker_that_is_killed_changes_nothing_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten times at random moments, among them those of loading and of binning.
@@ -280,12 +274,12 @@ def test_a_worker_that_is_killed_changes_nothing_of_the_model(monkeypatch: pytes
     told = []
     for client in started(3):
         start = time.monotonic()
-        assert everything(cluster_fits.fit(clone(estimator), *lazily(X, y, 8), client=client)) == expected
+        assert everything(cluster_fits.fit(clone(estimator), *lazily(X, y, n_parts=8), client=client)) == expected
         end = time.monotonic()
     whole, fitting = end - start, end - begun[0]
     for run in range(10):
         for client in started(3):
-            rows, labels = lazily(X, y, 8)
+            rows, labels = lazily(X, y, n_parts=8)
             victim = int(rng.choice(list(client.run(os.getpid).values())))
             seconds = rng.uniform(0.0, whole if run % 2 else 0.8 * fitting)
             timer = threading.Timer(seconds, os.kill, (victim, signal.SIGKILL))

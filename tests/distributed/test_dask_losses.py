@@ -19,7 +19,7 @@ import pytest
 from sklearn.base import clone
 
 import radboost.distributed as cluster_fits
-from distributed_tools import everything
+from distributed_tools import everything, lazily
 from fingerprints import table
 from radboost import Checkpoint, DeepBoostClassifier, RGBClassifier
 from radboost.distributed import cluster
@@ -30,12 +30,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:The model")]
 
 X, Y = table(1, 600, 5, 3, missing=0.05)
 DEEP = DeepBoostClassifier(40, complexity_penalty=0.01, calibration=None)
-
-
-def lazily(*arrays: np.ndarray, n_parts: int = 6) -> list[list[Any]]:
-    """Parts that can be computed again anywhere."""
-    take = dask.delayed(lambda given, part: given[part::n_parts], pure=False)
-    return [[take(array, part) for part in range(n_parts)] for array in arrays]
 
 
 def started(n_workers: int) -> Any:

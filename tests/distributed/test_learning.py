@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier
 
 import radboost.distributed as cluster_fits
 from collective_tools import ThreadGroup
-from distributed_tools import ReloadedPartition, ThreadWorkerCollective, abort_after, divide, everything, fit_by_threads
+from distributed_tools import ReloadedPartition, abort_after, divide, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
     AgnosticBoostClassifier,
@@ -272,7 +272,7 @@ def test_bad_labels_and_weights_are_refused() -> None:
 @pytest.mark.parametrize("kind", [AgnosticBoostClassifier, SparseBoostClassifier])
 def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
     with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
-        FitTask.of(kind(), weighted=False)
+        FitTask.of(kind())
 
 
 def test_small_totals_are_warned_of_once_for_all() -> None:
@@ -320,7 +320,7 @@ def test_several_sources(sourced: Any, frozen: bool) -> None:
     """Q is that of a fit on some rows, or a classifier of the user's; one part has rows of one source alone."""
     X, y, sources, weights = sourced
     if frozen:
-        ready: Any = FrozenEstimator(HistGradientBoostingClassifier(max_iter=3).fit(X, sources))
+        ready: Any = FrozenEstimator(DecisionTreeClassifier(max_depth=3).fit(X, sources))
     else:
         ready = MultiSourceBoostClassifier(1).fit(X[::2], y[::2], sources=sources[::2]).domain_classifier_
     estimator = MultiSourceBoostClassifier(4, domain_classifier=ready, early_stopping=3)
@@ -372,12 +372,10 @@ def test_calibration_is_found_without_an_exchange_for_each_trial(
     for most in (calibrated.MOST_GATHERED, 0):
         monkeypatch.setattr(calibrated, "MOST_GATHERED", most)
         group = ThreadGroup(2)
-        task = FitTask.of(clone(estimator), weighted=False)
+        task = FitTask.of(clone(estimator))
         parts = divide(X, y, None, 4)
         for model in group.run(
-            lambda rank, _, task=task, parts=parts, group=group: task.run(
-                parts[rank::2], ThreadWorkerCollective(group, rank), first=rank == 0
-            )
+            lambda rank, workers, task=task, parts=parts: task.run(parts[rank::2], workers, first=rank == 0)
         ):
             assert model.calibration_ == expected.calibration_
         counts.append(len(group.met))

@@ -18,7 +18,7 @@ from radboost import DeepBoostClassifier, RGBClassifier
 from radboost.distributed import reader
 from radboost.distributed.partitions import LoadedPartition
 
-ASKED_BY_TOOLS = 2  # whether there are weights, and sources
+ASKED_BY_TOOLS = 1  # whether there are weights and sources
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
 

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from collective_tools import ThreadGroup
-from distributed_tools import ThreadWorkerCollective, everything
+from distributed_tools import everything, run_task
 from fingerprints import fractions, table, with_categories
 from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.distributed import parquet as files
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import ParquetPartition, deal_out, parquet_files, parquet_parts
 
@@ -41,13 +41,8 @@ def whole(paths: list[Path]) -> pd.DataFrame:
 
 
 def fit_files(estimator: Any, parts: list[ParquetPartition], n_workers: int) -> list[Any]:
-    beside = dict(parts[0].beside)
-    task = FitTask.of(estimator, weighted="sample_weight" in beside, sourced="sources" in beside)
-    group = ThreadGroup(n_workers)
-    dealt = list(deal_out(parts, [f"worker {rank}" for rank in range(n_workers)]).values())
-    return group.run(
-        lambda rank, _: task.run(dealt[rank], ThreadWorkerCollective(group, rank), first=rank == 0, n_threads=1),
-    )
+    task = FitTask.of(estimator, Arguments(**{name: of for name, of in parts[0].beside if name != "y"}))
+    return run_task(task, list(deal_out(parts, [f"worker {rank}" for rank in range(n_workers)]).values()))
 
 
 def all_kinds() -> pd.DataFrame:

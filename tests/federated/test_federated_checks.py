@@ -22,7 +22,7 @@ from radboost.federated.messages import Message
 from radboost.penalties import WeightedL1
 from radboost.rows.domains import DomainModel, fit_domains
 
-QUICK, ALL = range(60), range(60, 1000)
+QUICK, ALL = range(14), range(14, 1000)
 
 
 def random_federation(seed: int) -> tuple[LocalTransport, dict[str, Any]]:

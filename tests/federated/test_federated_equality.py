@@ -11,6 +11,7 @@ from federation_tools import LocalTransport, all_rows, candidates, domain_model,
 from radboost import DeepBoostClassifier, load
 from radboost.families import Candidates, Trees
 from radboost.federated.fitting import TrainedByOwners, fit_federated
+from turns import in_turns
 
 
 def essence(model: Any, X: np.ndarray) -> dict[str, Any]:
@@ -41,8 +42,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("n_clients", [2, 13])
+@in_turns("name, n_clients", list(SETTINGS), [2, 9], one_in=2)
 def test_all_clients_make_the_model_of_all_rows(name: str, n_clients: int) -> None:
     X, y, domains = all_rows(n_clients)
     model, given = domain_model(), candidates()
@@ -58,8 +58,8 @@ def test_all_clients_make_the_model_of_all_rows(name: str, n_clients: int) -> No
 def test_the_same_candidates_are_drawn(per_round: int) -> None:
     X, y, domains = all_rows(9, 3)
     model, given = domain_model(3), candidates(per_round)
-    central = estimator(30, family=given, domain_classifier=model).fit(X, y, sources=domains)
-    federated, _ = fit_federated(estimator(30), LocalTransport(9, 3), candidates=given, domain_model=model)
+    central = estimator(family=given, domain_classifier=model).fit(X, y, sources=domains)
+    federated, _ = fit_federated(estimator(), LocalTransport(9, 3), candidates=given, domain_model=model)
     assert essence(federated, X) == essence(central, X)
     assert len(federated.ensemble_) > 5
 
@@ -95,12 +95,12 @@ def test_files_keep_the_model_with_its_q(tmp_path: Any) -> None:
 @pytest.mark.parametrize("changes", [{}, {"step": "line_search", "learning_rate": 1.0}])
 def test_some_clients_in_every_round(changes: dict[str, Any]) -> None:
     """Two runs are the same, another seed is not; and the model is worth having."""
-    X, y, _ = all_rows(20)
+    X, y, _ = all_rows(10)
     given, model = candidates(10), domain_model()
     runs = [
         fit_federated(
             estimator(40, random_state=seed, **changes),
-            LocalTransport(20),
+            LocalTransport(10),
             candidates=given,
             domain_model=model,
             clients_per_round=3,
@@ -117,11 +117,11 @@ def test_some_clients_in_every_round(changes: dict[str, Any]) -> None:
 def test_a_line_search_lowers_the_largest_loss() -> None:
     changes = {"step": "line_search", "learning_rate": 1.0}
     fitted, _ = fit_federated(
-        estimator(60, **changes), LocalTransport(10), candidates=candidates(), domain_model=domain_model()
+        estimator(40, **changes), LocalTransport(10), candidates=candidates(), domain_model=domain_model()
     )
     losses = np.array(fitted.history_["objective"])
     X, y, domains = all_rows(10)
-    best = estimator(200, step="line_search", learning_rate=1.0, family=candidates(), domain_classifier=domain_model())
+    best = estimator(100, step="line_search", learning_rate=1.0, family=candidates(), domain_classifier=domain_model())
     least = best.fit(X, y, sources=domains).history_["objective"][-1]
     assert losses[-1] < 0.75 * losses[0]
     assert losses[-1] < 1.15 * least
@@ -131,11 +131,11 @@ def test_candidates_that_clients_train() -> None:
     X, y, _ = all_rows(12)
     transport = LocalTransport(12)
     fitted, _ = fit_federated(
-        estimator(40), transport, candidates=TrainedByOwners("trees", 3), domain_model=domain_model()
+        estimator(20), transport, candidates=TrainedByOwners("trees", 3), domain_model=domain_model()
     )
     assert fitted.score(X, y) > 0.75
     proposals = [reply for _, reply in transport.replies if reply.action == "propose"]
-    assert 40 <= len(proposals) <= 3 * 40
+    assert 20 <= len(proposals) <= 3 * 20
     assert any(hypothesis.n_splits > 1 for hypothesis in fitted.ensemble_.hypotheses)
 
 

@@ -151,7 +151,7 @@ def test_who_says_what_cannot_be_is_named_and_left_out(what: str, caplog: pytest
     transport = LocalTransport(8, fault=when(lambda node, request: node == 3 and request.action == action, lie))
     warned = r"left out for good: 'client 003' \(.*nothing more from their rows, 43 of the 333 registered\. Check"
     with caplog.at_level(logging.ERROR, "radboost.federated"), pytest.warns(UserWarning, match=warned):
-        found, server = fit(transport)
+        found, server = fit(transport, 6)
     assert list(server.left_out) == ["client 003"]
     assert type(found).from_dict(found.to_dict()).left_out_ == found.left_out_ == server.left_out
     assert reason in server.left_out["client 003"]
@@ -205,8 +205,8 @@ def test_clients_that_do_not_fit_are_named_and_left_out(what: str) -> None:
     others, name, message = MISFITS[what]
     transport = LocalTransport(4)
     transport.clients += others
-    found, server = fit(transport)
-    plain, _ = fit(LocalTransport(4))
+    found, server = fit(transport, 3)
+    plain, _ = fit(LocalTransport(4), 3)
     assert found.history_ == plain.history_
     assert list(server.left_out) == [name]
     assert re.search(message, server.left_out[name])
@@ -343,7 +343,7 @@ def test_proposals_that_are_no_trees(what: str) -> None:
         return Message("propose", {**reply.facts, **facts}, arrays)
 
     proposing = when(lambda node, request: node == 2 and request.action == "propose", false_proposal)
-    _, server = fit(LocalTransport(6, fault=proposing), candidates=TrainedByOwners())
+    _, server = fit(LocalTransport(6, fault=proposing), 2, candidates=TrainedByOwners())
     assert list(server.left_out) == ["client 002"]
 
 

@@ -10,6 +10,7 @@ from radboost.projection import solver
 from radboost.projection.logistic import LogisticRidge
 from radboost.projection.mixtures import MixtureSet, scaled_into
 from radboost.projection.solver import FEW_CELLS, Course, ProjectionProblem, search
+from turns import in_turns
 
 
 def make_problem(seed, n_kernels=3, rank=3, ky_fan=0.5, inverse_sum=60.0, n_classes=2, n_rows=40):
@@ -38,31 +39,36 @@ def best_of_starts(problem, n_starts=6):
     return search(problem, [start for start in starts if start is not None], course), course
 
 
+def value_at(problem, mixture):
+    """F at a mixture, minimized over the classifier."""
+    features, kernels = problem.chosen(problem.mixtures.counts(mixture))
+    return problem.ridge.solve(features, problem.alpha / mixture[kernels], None)[1]
+
+
 def grid_minimum(problem, n_steps=30):
     n, best = problem.mixtures.n_kernels, math.inf
     for parts in itertools.product(range(1, n_steps), repeat=n - 1):
         if sum(parts) < n_steps:
             mixture = scaled_into(problem.mixtures, [*parts, n_steps - sum(parts)])
             if mixture is not None:
-                best = min(best, problem.at(mixture))
+                best = min(best, value_at(problem, mixture))
     return best
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("seed", range(4))
+@in_turns("seed, n_classes", range(4), [2, 3], one_in=4)
 def test_it_is_within_one_percent_of_a_grid(seed, n_classes):
     problem = make_problem(seed, n_classes=n_classes)
     best, _ = best_of_starts(problem)
     assert best.objective <= 1.01 * grid_minimum(problem)
-    assert problem.at(best.mixture) == pytest.approx(best.objective, rel=1e-6)
+    assert value_at(problem, best.mixture) == pytest.approx(best.objective, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@in_turns("seed", range(4), one_in=2)
 def test_every_step_keeps_the_conditions_and_lowers_the_objective(seed):
     problem = make_problem(seed, n_kernels=4, rank=5, inverse_sum=100.0)
     best, course = best_of_starts(problem)
     for mixture in course.mixtures:
-        assert problem.mixtures.violation(mixture) <= 1e-8
+        assert problem.mixtures.cell(problem.mixtures.counts(mixture)).slacks(mixture).min() >= -1e-8
     assert np.all(np.diff(course.objective) < 0.0)
     assert course.objective[-1] == best.objective
     assert problem.mixtures.counts(best.mixture) == best.counts

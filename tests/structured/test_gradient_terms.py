@@ -85,7 +85,7 @@ def test_terms_are_the_sums_over_all_strings(name, size, length, order):
 def test_two_hundred_symbols_do_not_overflow(loss):
     rng = np.random.default_rng(3)
     y, potentials = rng.integers(0, 4, 200), 300.0 * rng.normal(size=(200, 16))
-    terms = gradient_terms(loss, y, potentials, order=2, max_states=20_000)
+    terms = gradient_terms(loss, y, potentials, order=2, max_states=5_000)
     assert math.isfinite(terms.log_z)
     assert np.isfinite(terms.q).all()
     np.testing.assert_allclose(terms.q.sum(axis=1), 1.0)
@@ -154,6 +154,11 @@ def pruned_cases(n_cases):
         budget = int(rng.integers(2 * length + 2, 6 * length))
         threshold = None if case % 3 else float(rng.choice([0.0, 1.0, 2.5]))
         yield loss, y, potentials, order, budget, threshold
+    # Bounds that are hundreds of nats apart: what is left of Z beside an arc must not be computed as a difference.
+    for _ in range(n_cases // 4):
+        length, size = int(rng.integers(3, 8)), int(rng.integers(2, 4))
+        loss = edit_distance(*(float(rng.choice([20.0, 60.0, 300.0])) * rng.uniform(0.5, 1.5, 3)))
+        yield loss, *problem(rng, loss, size, length, 1, 2.0), 1, 2 * length + 2, None
 
 
 def outside(exact, low, high):
@@ -175,28 +180,10 @@ def test_pruned_terms_stay_inside_their_certificates():
         assert abs(exact.log_z - terms.log_z) <= terms.log_z_error + 1e-9
         assert np.max(np.abs(exact.q - terms.q)) <= terms.q_error + 1e-9
         assert terms.log_z_bounds[0] <= terms.log_z <= terms.log_z_bounds[1]
+        assert np.all((terms.q_low <= terms.q + 1e-9) & (terms.q <= terms.q_high + 1e-9))
         np.testing.assert_allclose(terms.q.sum(axis=1), 1.0)
     assert n_approximate > 300
     assert n_wide > 100
-
-
-def test_certificates_of_large_costs():
-    """Bounds that are hundreds of nats apart: what is left of Z beside an arc must not be found by a difference."""
-    rng = np.random.default_rng(21)
-    n_merged = 0
-    for _ in range(150):
-        length, size = int(rng.integers(3, 8)), int(rng.integers(2, 4))
-        loss = edit_distance(*(float(rng.choice([20.0, 60.0, 300.0])) * rng.uniform(0.5, 1.5, 3)))
-        y, potentials = problem(rng, loss, size, length, 1, 2.0)
-        kept = LossCache(0)
-        terms = gradient_terms(loss, y, potentials, max_states=2 * length + 2, cache=kept)
-        exact = gradient_terms(loss, y, potentials, max_states=10**6, cache=kept)
-        n_merged += not terms.exact
-        assert not outside(exact.log_z, *terms.log_z_bounds)
-        assert np.max(terms.q_low - exact.q) <= 1e-9
-        assert np.max(exact.q - terms.q_high) <= 1e-9
-        assert np.all((terms.q_low <= terms.q + 1e-9) & (terms.q <= terms.q_high + 1e-9))
-    assert n_merged > 50
 
 
 def test_large_numbers_widen_the_bounds():
@@ -399,7 +386,7 @@ NO_PATH = transducer_loss(Transducer("tropical", 1, [(0, 0, 0, 0.0, 0)], {0: 0.0
         (lambda: gradient_terms("edit_distance", [0], [[math.nan, 0.0]]), ValueError, "NaN, \\+inf or a larger one"),
         (lambda: gradient_terms("edit_distance", [0], [[math.inf, 0.0]]), ValueError, "NaN, \\+inf or a larger one"),
         (lambda: gradient_terms("edit_distance", [0], [[-math.inf] * 2]), ValueError, "no string has a finite score"),
-        (lambda: gradient_terms("edit_distance", [2], np.zeros((1, 2))), ValueError, "symbol 2 at place 0"),
+        (lambda: gradient_terms("edit_distance", [2], np.zeros((1, 2))), ValueError, "symbol 2 at position 0"),
         (lambda: gradient_terms("edit_distance", [-1], np.zeros((1, 2))), ValueError, "symbol -1"),
         (lambda: gradient_terms("hamming", [0, 1], np.zeros((1, 2))), ValueError, "same length, got 1 and 2"),
         (lambda: gradient_terms("edit_distance", [0], np.zeros((1, 2)), max_states=0), ValueError, "max_states"),

@@ -24,7 +24,11 @@ weights = st.floats(0.01, 100.0)
 @every_semiring
 @given(a=weights, b=weights, c=weights)
 def test_the_laws_of_a_semiring(semiring: Semiring, a: float, b: float, c: float) -> None:
-    plus, times = semiring.plus, semiring.times
+    times = semiring.times
+
+    def plus(*several: float) -> float:
+        return semiring.sum(several)
+
     assert plus(a, b) == plus(b, a)
     assert times(a, b) == times(b, a)
     assert plus(plus(a, b), c) == close(plus(a, plus(b, c)))
@@ -33,28 +37,19 @@ def test_the_laws_of_a_semiring(semiring: Semiring, a: float, b: float, c: float
     assert plus(a, semiring.zero) == a
     assert times(a, semiring.one) == a
     assert times(a, semiring.zero) == semiring.zero
-    assert times(b, semiring.divide(a, b)) == close(a)
-    assert semiring.divide(semiring.zero, a) == semiring.zero
     assert (plus(a, a) == a) is semiring.idempotent
 
 
 @every_semiring
 @given(values=st.lists(weights, max_size=8))
-def test_a_sum_is_repeated_plus(semiring: Semiring, values: list[float]) -> None:
-    added = semiring.zero
-    for value in values:
-        added = semiring.plus(added, value)
-    assert semiring.sum(iter(values)) == close(added)
-    assert semiring.sum(values) == close(naive_sum(semiring, values))
+def test_sums_are_those_of_the_definition(semiring: Semiring, values: list[float]) -> None:
+    assert semiring.sum(iter(values)) == semiring.sum(values) == close(naive_sum(semiring, values))
 
 
 def test_logarithms_neither_overflow_nor_lose_infinity() -> None:
-    assert LOG.plus(-1e300, 1e300) == -1e300
-    assert LOG.plus(-1.7e308, 1.7e308) == -1.7e308
-    assert LOG.plus(800.0, 800.0) == 800.0 - math.log(2.0)
-    assert LOG.plus(-800.0, -800.0) == -800.0 - math.log(2.0)
-    assert LOG.plus(INF, INF) == INF
-    assert LOG.plus(3.0, INF) == LOG.plus(INF, 3.0) == 3.0
+    assert LOG.sum([-1e300, 1e300]) == -1e300
+    assert LOG.sum([800.0, 800.0]) == 800.0 - math.log(2.0)
+    assert LOG.sum([-800.0, -800.0]) == -800.0 - math.log(2.0)
     assert LOG.times(INF, -1e308) == INF
     assert LOG.sum([]) == LOG.sum([INF, INF]) == INF
     assert LOG.sum([INF, 2.0]) == 2.0
@@ -64,19 +59,11 @@ def test_logarithms_neither_overflow_nor_lose_infinity() -> None:
 
 
 def test_sums_of_the_other_semirings_at_the_ends() -> None:
-    assert TROPICAL.sum([]) == TROPICAL.plus(INF, INF) == INF
+    assert TROPICAL.sum([]) == TROPICAL.sum([INF, INF]) == INF
     assert TROPICAL.times(INF, -5.0) == INF
     assert PROBABILITY.sum([]) == 0.0
     assert PROBABILITY.sum([0.1] * 10) == 1.0
     assert PROBABILITY.sum([1e308, 1e308]) == INF
-
-
-@every_semiring
-def test_nothing_is_divided_by_zero(semiring: Semiring) -> None:
-    with pytest.raises(
-        ZeroDivisionError, match=rf"1\.5 cannot be divided by .* the zero of the {semiring.name} semiring"
-    ):
-        semiring.divide(1.5, semiring.zero)
 
 
 @every_semiring
@@ -105,10 +92,9 @@ def test_numbers_become_floats(semiring: Semiring) -> None:
 def test_semirings_by_name() -> None:
     assert [get_semiring(name) for name in ("probability", "log", "tropical")] == [PROBABILITY, LOG, TROPICAL]
     assert get_semiring(LOG) is LOG
-    with pytest.raises(ValueError, match=r"Unknown semiring 'max'\. Known are 'probability', 'log', 'tropical', or"):
-        get_semiring("max")
-    with pytest.raises(TypeError, match=r"semiring must be one of 'probability', 'log', 'tropical', or .*got 3"):
-        get_semiring(3)  # type: ignore[arg-type]
+    for name in ("max", 3):
+        with pytest.raises(ValueError, match=rf"semiring must be one of 'probability', .*; got {name!r}"):
+            get_semiring(name)  # type: ignore[arg-type]
 
 
 @every_semiring

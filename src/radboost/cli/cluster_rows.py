@@ -45,6 +45,7 @@ from radboost.cli.rows import (
 )
 from radboost.cli.splitting import hold_out
 from radboost.distributed import WorkerLostError
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.cluster import fit_parts
 from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import deal_out, parquet_files, parquet_parts, read_contents
@@ -162,7 +163,7 @@ class OnCluster:
             for part, found in self._hashed.items()
         ]
         model = clone(estimator)
-        task = FitTask.of(model, weighted=self._encoding.columns.weights is not None)
+        task = FitTask.of(model, Arguments(sample_weight=self._encoding.columns.weights))
         with console.progress(title) as watch, console.warnings_as_notes(RuntimeWarning):
             return fit_parts(model, task, parts, self._client, bar=partial(_bar, watch))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 from radboost._validation import check_pair
 from radboost.boosting.callbacks import check_callbacks
@@ -38,6 +39,11 @@ class Arguments:
     callbacks: Any = None
     resume_from: Any = None
 
+    @classmethod
+    def among(cls, names: Mapping[str, Any]) -> Self:
+        """Arguments from the local variables of a `fit` that has all of them."""
+        return cls(**{field.name: names[field.name] for field in fields(cls)})
+
     @property
     def given(self) -> frozenset[str]:
         """Names of the arguments that are not None."""
@@ -64,6 +70,9 @@ class Arguments:
         suffix = SUFFIXES[role]
         named = {name: getattr(self, name + suffix, None) for name in BESIDE}
         return {name: value for name, value in named.items() if value is not None}
+
+
+ROWS_ALONE = Arguments()
 
 
 def check_taken(estimator: Any, given: frozenset[str]) -> None:

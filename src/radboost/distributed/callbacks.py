@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from radboost.boosting import FitContext, Step, Trace
+from radboost.boosting import FitContext, Trace
 from radboost.boosting.callbacks import call, check_callbacks
 from radboost.boosting.checkpoint import Checkpoint
 from radboost.distributed.metadata import WorkerCollective
@@ -15,68 +15,35 @@ from radboost.estimators._learning import ModelOf
 
 
 @dataclass(frozen=True)
-class TraceDelta:
-    """Difference between two states of a trace: the index from which each list differs, and its entries from there."""
+class NewRounds:
+    """Rounds of a trace beyond those that were sent before; a trace only grows."""
 
-    first_hypothesis: int
-    hypotheses: list[Any]
-    complexities: list[float]
-    first_step: int
-    steps: list[Step]
-    history: dict[str, tuple[int, list[float]]]
-    details: dict[str, list[float]]
-    n_skipped: int
-    perturbed: bool
-    stop_reason: str
+    n_hypotheses: int  # sent before, as the next two
+    n_steps: int
+    n_rounds: int
+    rest: Trace
 
-    def apply(self, trace: Trace) -> None:
-        trace.hypotheses[self.first_hypothesis :] = self.hypotheses
-        trace.complexities[self.first_hypothesis :] = self.complexities
-        trace.steps[self.first_step :] = self.steps
-        for name in set(trace.history) - set(self.history):
-            del trace.history[name]
-        for name, (first, values) in self.history.items():
-            trace.history.setdefault(name, [])[first:] = values
-        trace.details = {name: list(values) for name, values in self.details.items()}
-        trace.n_skipped, trace.perturbed, trace.stop_reason = self.n_skipped, self.perturbed, self.stop_reason
-
-
-class DeltaTracker:
-    """Remembers the last state of a trace, to send differences only."""
-
-    def __init__(self) -> None:
-        self._hypotheses: list[Any] = []
-        self._steps: list[Step] = []
-        self._history_lengths: dict[str, int] = {}
-
-    def delta(self, trace: Trace) -> TraceDelta:
-        """Difference since the last call."""
-        first = _first_difference(self._hypotheses, trace.hypotheses)
-        step = _first_difference(self._steps, trace.steps)
-        history = {
-            name: (self._history_lengths.get(name, 0), column[self._history_lengths.get(name, 0) :])
-            for name, column in trace.history.items()
-        }
-        self._hypotheses, self._steps = list(trace.hypotheses), list(trace.steps)
-        self._history_lengths = {name: len(column) for name, column in trace.history.items()}
-        return TraceDelta(
-            first,
-            trace.hypotheses[first:],
-            trace.complexities[first:],
-            step,
-            trace.steps[step:],
-            history,
-            trace.details,
-            trace.n_skipped,
-            trace.perturbed,
-            trace.stop_reason,
+    @classmethod
+    def since(cls, n_hypotheses: int, n_steps: int, n_rounds: int, trace: Trace) -> NewRounds:
+        """Rest of a trace of which so many entries were sent before."""
+        rest = replace(
+            trace,
+            hypotheses=trace.hypotheses[n_hypotheses:],
+            complexities=trace.complexities[n_hypotheses:],
+            steps=trace.steps[n_steps:],
+            history={name: column[n_rounds:] for name, column in trace.history.items()},
         )
+        return cls(n_hypotheses, n_steps, n_rounds, rest)
 
-
-def _first_difference(before: Sequence[Any], after: Sequence[Any]) -> int:
-    pairs = zip(before, after, strict=False)
-    shorter = min(len(before), len(after))
-    return next((index for index, (one, other) in enumerate(pairs) if one is not other), shorter)
+    def add_to(self, trace: Trace) -> None:
+        """Add them to the rounds before; anything else in the trace is replaced."""
+        rest, before = self.rest, trace.history
+        trace.hypotheses[self.n_hypotheses :] = rest.hypotheses
+        trace.complexities[self.n_hypotheses :] = rest.complexities
+        trace.steps[self.n_steps :] = rest.steps
+        trace.history = {name: before.get(name, [])[: self.n_rounds] + column for name, column in rest.history.items()}
+        trace.details = rest.details
+        trace.n_skipped, trace.perturbed, trace.stop_reason = rest.n_skipped, rest.perturbed, rest.stop_reason
 
 
 @dataclass(frozen=True)
@@ -95,7 +62,7 @@ class CallbackEvent:
 
     hook: str
     stop_reason: str | None
-    delta: TraceDelta
+    rounds: NewRounds
     start: FitStart | None = None  # with "on_fit_begin" only
 
 
@@ -114,7 +81,7 @@ class ForwardingCallback:
     receiver: CallbackReceiver | None  # of the first worker; None elsewhere
     seed: int
     digests: Mapping[str, str]
-    _tracker: DeltaTracker = field(default_factory=DeltaTracker, init=False)
+    _sent: tuple[int, int, int] = field(default=(0, 0, 0), init=False)  # hypotheses, steps, rounds
 
     def on_fit_begin(self, context: FitContext) -> None:
         made = context.make_model
@@ -130,8 +97,10 @@ class ForwardingCallback:
     def _forward(self, hook: str, context: FitContext, start: FitStart | None = None) -> None:
         reason = None
         if self.receiver is not None:
-            delta = self._tracker.delta(context.finished_rounds())
-            reason = self.receiver.handle(CallbackEvent(hook, context.stop_reason, delta, start))
+            trace = context.finished_rounds()
+            rounds = NewRounds.since(*self._sent, trace)
+            self._sent = len(trace.hypotheses), len(trace.steps), trace.n_rounds
+            reason = self.receiver.handle(CallbackEvent(hook, context.stop_reason, rounds, start))
         reason = self.workers.all_gather(reason)[0]
         if reason is not None:
             context.stop(reason)
@@ -157,7 +126,7 @@ class CallbackRunner:
         return self._trace.finished() if self._trace.n_rounds else None
 
     def handle(self, event: CallbackEvent) -> str | None:
-        event.delta.apply(self._trace)
+        event.rounds.add_to(self._trace)
         started = self._context is not None
         if event.start is not None and not started:
             self._context = self._start(event.start)

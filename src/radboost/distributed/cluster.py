@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from radboost.boosting.callbacks import check_callbacks
-from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION, Arguments
+from radboost.distributed.arguments import ROWS_ALONE, TRAINING, UNLABELLED, VALIDATION, Arguments
 from radboost.distributed.callbacks import CallbackRunner
 from radboost.distributed.collections import delayed_parts, is_collection, need_dask, plain_parts
 from radboost.distributed.collective import WorkerLostError
@@ -74,7 +74,7 @@ def fit(
     offset, cost, sources : the same, or None
         As for `fit` of the estimator, where it takes them.
     X_val, y_val, sample_weight_val, offset_val, cost_val, sources_val : the same, or rows in memory, or None
-        Rows to watch, divided among themselves alike; or plain arrays and frames, which are sent to the workers.
+        Validation rows, divided among themselves alike; or plain arrays and frames, which are sent to the workers.
     X_unlabelled, sources_unlabelled : the same, or None
         More rows that Q of MultiSourceBoostClassifier may learn from; 131,072 at most.
     eval_metric : as for `fit` of the estimator
@@ -103,26 +103,8 @@ def fit(
         `Checkpoint` among the callbacks the rounds are kept, and the error says where.
     """
     callbacks = check_callbacks(callbacks) or None
-    arguments = Arguments(
-        sample_weight=sample_weight,
-        sources=sources,
-        offset=offset,
-        cost=cost,
-        X_val=X_val,
-        y_val=y_val,
-        sample_weight_val=sample_weight_val,
-        sources_val=sources_val,
-        offset_val=offset_val,
-        cost_val=cost_val,
-        X_unlabelled=X_unlabelled,
-        sources_unlabelled=sources_unlabelled,
-        eval_metric=eval_metric,
-        callbacks=callbacks,
-        resume_from=resume_from,
-    )
-    task = FitTask.of(
-        estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments, bins=bins
-    )
+    arguments = Arguments.among(locals())
+    task = FitTask.of(estimator, arguments, bins)
     client = _client(client)
     parts = _parts(client, X, y, arguments, columns)
     return fit_parts(estimator, task, parts, client, arguments)
@@ -133,14 +115,14 @@ def fit_parts(
     task: FitTask,
     parts: Sequence[Any],
     client: Any,
-    arguments: Arguments | None = None,
+    arguments: Arguments = ROWS_ALONE,
     bar: Bar | None = None,
 ) -> Any:
     """Fit on partitions that Dask computes or that the workers load.
 
     `bar` replaces the progress bar of `verbose`; None keeps it.
     """
-    arguments, earlier = arguments or Arguments(), None
+    earlier = None
     if arguments.resume_from is not None:
         opened = open_checkpoint(arguments.resume_from, estimator)
         task, earlier = task.resuming(opened), estimator._supplied(opened.saved.trace)

@@ -41,9 +41,9 @@ def delayed_parts(X: Any, beside: Mapping[str, Any], role: str = TRAINING) -> li
     from distributed import Future
 
     suffix = SUFFIXES[role]
-    rows = _pieces(f"X{suffix}", X)
-    pieces_of = {name: _pieces(name + suffix, _aligned(name + suffix, given, X)) for name, given in beside.items()}
-    for name, pieces in pieces_of.items():
+    rows = pieces_of(f"X{suffix}", X)
+    beside_rows = {name: pieces_of(name + suffix, _aligned(name, suffix, given, X)) for name, given in beside.items()}
+    for name, pieces in beside_rows.items():
         if len(pieces) != len(rows):
             raise ValueError(
                 f"X{suffix} has {len(rows)} partitions and {name}{suffix} has {len(pieces)}; they must be divided "
@@ -52,7 +52,7 @@ def delayed_parts(X: Any, beside: Mapping[str, Any], role: str = TRAINING) -> li
     in_memory = all(isinstance(piece, Future) for piece in rows)
     make = delayed(_make_part if in_memory else _store_part, pure=False)
     return [
-        make(X=piece, role=role, **{name: pieces[index] for name, pieces in pieces_of.items()})
+        make(X=piece, role=role, **{name: pieces[index] for name, pieces in beside_rows.items()})
         for index, piece in enumerate(rows)
     ]
 
@@ -62,9 +62,7 @@ def plain_parts(X: Any, beside: Mapping[str, Any], role: str, n_parts: int) -> l
     whole = _make_part(X, role, **beside)
     indices = np.array_split(np.arange(whole.n_rows), max(1, min(n_parts, whole.n_rows)))
     return [
-        LoadedPartition(
-            rows_of(X, own), **{"y": None, **{name: _some(given, own) for name, given in beside.items()}}, role=role
-        )
+        LoadedPartition(rows_of(X, own), **{name: _some(given, own) for name, given in beside.items()}, role=role)
         for own in indices
     ]
 
@@ -81,7 +79,7 @@ def is_collection(given: Any) -> bool:
 
 
 def _make_part(X: Any, role: str, **beside: Any) -> LoadedPartition:
-    n_rows, suffix = LoadedPartition(X, None).n_rows, SUFFIXES[role]
+    n_rows, suffix = LoadedPartition(X).n_rows, SUFFIXES[role]
     for name, given in beside.items():
         if isinstance(given, Real):
             continue
@@ -91,7 +89,7 @@ def _make_part(X: Any, role: str, **beside: Any) -> LoadedPartition:
             raise ValueError(
                 f"A partition of X{suffix} has {n_rows} rows, and the one of {name}{suffix} beside it has {height}."
             )
-    return LoadedPartition(X, **{"y": None, **beside}, role=role)
+    return LoadedPartition(X, **beside, role=role)
 
 
 def _store_part(X: Any, role: str, **beside: Any) -> SpilledPartition:
@@ -108,7 +106,8 @@ def is_frame(given: Any) -> bool:
     return type(given).__module__.startswith(("dask.dataframe", "dask_expr"))
 
 
-def _pieces(name: str, given: Any) -> list[Any]:
+def pieces_of(name: str, given: Any) -> list[Any]:
+    """Delayed parts of a collection, whole rows each; `name` is the argument in errors."""
     if is_array(given):
         if given.ndim == 2 and given.numblocks[1] > 1:
             given = given.rechunk({1: -1})
@@ -127,18 +126,13 @@ def _pieces(name: str, given: Any) -> list[Any]:
     )
 
 
-def _x_of(name: str) -> str:
-    """Name of the X argument that the argument `name` belongs to."""
-    return next(f"X{suffix}" for suffix in sorted(SUFFIXES.values(), key=len, reverse=True) if name.endswith(suffix))
-
-
-def _aligned(name: str, given: Any, X: Any) -> Any:
+def _aligned(name: str, suffix: str, given: Any, X: Any) -> Any:
     """Array rechunked like X, where the sizes of both are known."""
     if not (is_array(given) and is_array(X)):
         return given
     sizes = X.chunks[0]
     if given.shape[:1] != X.shape[:1] and not math.isnan(given.shape[0]) and not math.isnan(X.shape[0]):
-        raise ValueError(f"{_x_of(name)} has {X.shape[0]} rows, and {name} has {given.shape[0]}.")
+        raise ValueError(f"X{suffix} has {X.shape[0]} rows, and {name}{suffix} has {given.shape[0]}.")
     if any(map(math.isnan, sizes)) or any(map(math.isnan, given.chunks[0])):
         return given
     return given.rechunk({0: sizes})

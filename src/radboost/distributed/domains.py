@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing as rows_of
 
 from radboost._typing import FloatArray
+from radboost.distributed.arguments import TRAINING, UNLABELLED
 from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
-from radboost.distributed.validation import reader_of
+from radboost.distributed.validation import parts_of, reader_of
 from radboost.estimators._held_back import drawn
+from radboost.estimators._learning import FitSettings
 from radboost.estimators._sources import stacked
 from radboost.rows.domains import MOST_DENSE_CELLS, canonical, fit_domains, fit_own_classifier, hashes_of
 from radboost.rows.prepare import CheckedRows, PreparedRows
@@ -43,14 +45,12 @@ class Sample:
 def fit_on_sample(
     estimator: Any,
     parts: Sequence[Partition],
-    unlabelled: Sequence[Partition],
     training: CheckedRows,
     prepared: PreparedRows,
     workers: WorkerCollective,
+    settings: FitSettings,
     *,
     first: bool,
-    seed: int,
-    n_threads: int,
 ) -> Any:
     """Q, learned by the first worker: a `DomainModel`, or a classifier of the user's that is fitted.
 
@@ -60,19 +60,22 @@ def fit_on_sample(
     assert prepared.sources is not None
     names, classifier = prepared.sources.names, estimator.domain_classifier
     most = max(1, min(MOST_ROWS, MOST_DENSE_CELLS // max(1, prepared.n_features)))
-    sampled = drawn(prepared, most, prepared.n_different(n_threads), seed, n_threads)
+    n_threads = settings.growth.n_threads
+    sampled = drawn(prepared, most, prepared.n_different(n_threads), settings.growth.seed, n_threads)
     indices = np.sort(sampled.order).astype(np.int64)
-    more = _read_unlabelled(estimator, unlabelled, training, names, workers, most)
+    more = _read_unlabelled(estimator, parts_of(parts, UNLABELLED), training, names, workers, most)
     own = Sample(
         training.rows.X[indices],
         prepared.sources.ids[indices],
         None if training.weights is None else training.weights[indices],
-        None if classifier is None else _as_given(parts, training, indices),
+        None if classifier is None else _as_given(parts_of(parts, TRAINING), training, indices),
     )
     own = own if more is None else _together([own, more])
     if classifier is None and (own.weights is None or prepared.row_weights().native.whole):
         # Sums of whole weights are exact in any order: copies are sent once.
-        own = Sample(*canonical(own.matrix, own.ids, own.weights)) if len(own.ids) else _with_weights(own)
+        own = (
+            Sample(*canonical(own.matrix, own.ids, own.weights)) if len(own.ids) else replace(own, weights=np.zeros(0))
+        )
     of_all = [one for one in workers.all_gather(own) if len(one.ids)]
     learned = _learned(classifier, _together(of_all), training, names) if first else None
     return workers.all_gather(learned)[0]
@@ -86,10 +89,6 @@ def _learned(classifier: Any, sample: Sample, training: CheckedRows, names: npt.
     order = np.lexsort((counts, sample.ids, hashes_of(sample.matrix)))
     weights = None if sample.weights is None else sample.weights[order]
     return fit_own_classifier(classifier, rows_of(sample.given, order), names[sample.ids[order]], weights)
-
-
-def _with_weights(sample: Sample) -> Sample:
-    return Sample(sample.matrix, sample.ids, np.zeros(len(sample.ids)), sample.given)
 
 
 def _together(samples: Sequence[Sample]) -> Sample:

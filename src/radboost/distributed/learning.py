@@ -9,7 +9,7 @@ from typing import Any
 
 from radboost.boosting import FitContext, Trace
 from radboost.boosting.metrics import Metric, read_metrics
-from radboost.distributed.arguments import TRAINING, VALIDATION, Arguments
+from radboost.distributed.arguments import ROWS_ALONE, TRAINING, VALIDATION, Arguments
 from radboost.distributed.callbacks import CallbackReceiver, ForwardingCallback
 from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
@@ -89,33 +89,22 @@ class FitTask:
 
     estimator: Any
     seed: int  # drawn once: a random_state of None would differ between workers
-    weighted: bool
-    sourced: bool = False  # whether `sources` was given
     given: frozenset[str] = frozenset()  # the names of the arguments of `fit`
     metrics: tuple[Metric, ...] = ()
     bins: str = "exact"  # as on one machine, or "sketch"
     resumed: SavedData | None = None  # of the checkpoint: digests of its rows
 
     @classmethod
-    def of(
-        cls,
-        estimator: Any,
-        *,
-        weighted: bool,
-        sourced: bool = False,
-        arguments: Arguments | None = None,
-        bins: str = "exact",
-    ) -> FitTask:
+    def of(cls, estimator: Any, arguments: Arguments = ROWS_ALONE, bins: str = "exact") -> FitTask:
         check_estimator(estimator)
         if bins not in BINS:
             raise ValueError(f"bins must be {' or '.join(map(repr, BINS))}; got {bins!r}.")
-        if sourced and not isinstance(estimator, MultiSourceBoostClassifier):
+        if arguments.sources is not None and not isinstance(estimator, MultiSourceBoostClassifier):
             raise ValueError(f"sources are for MultiSourceBoostClassifier; got {type(estimator).__name__}.")
-        arguments = Arguments() if arguments is None else arguments
         arguments.check(estimator)
         # Once: each draw of a seed advances a generator.
         seed = estimator._read_parameters().growth.seed
-        return cls(estimator, seed, weighted, sourced, arguments.given, read_metrics(arguments.eval_metric), bins)
+        return cls(estimator, seed, arguments.given, read_metrics(arguments.eval_metric), bins)
 
     def resuming(self, opened: OpenedCheckpoint) -> FitTask:
         """Task with the seed of a checkpoint, whose rows must be the same."""
@@ -167,7 +156,7 @@ class FitTask:
     ) -> PreparedRows:
         """Binned rows of this worker, with validation rows, offsets, costs and sources where they were given."""
         rows, validation_rows = parts_of(parts, TRAINING), parts_of(parts, VALIDATION)
-        training = read_parts(own, rows, workers, weighted=self.weighted, keep_values=needs_values(own))
+        training = read_parts(own, rows, workers, weighted="sample_weight" in self.given, keep_values=needs_values(own))
         training = replace(training, sketched=self.bins == "sketch")
         own._check_training(training)
         validated = None
@@ -188,11 +177,9 @@ class FitTask:
                 added = {**added, "validation_costs": validation_costs}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
-        if self.sourced:
+        if "sources" in self.given:
             named = "sources_val" in self.given
-            of_sources = sources_of(
-                own, parts, training, prepared, workers, settings, first=first, watched_are_named=named
-            )
+            of_sources = sources_of(own, parts, training, prepared, workers, settings, first=first, val_named=named)
             prepared = replace(prepared, **of_sources)
         return prepared
 

@@ -24,17 +24,15 @@ class WorkerTraffic:
     """Collective operations of one worker so far."""
 
     n_exchanges: int = 0
-    bytes_contributed: int = 0  # own numbers and bytes, before packing
     bytes_sent: int = 0  # to other workers; with Dask to the parent in the tree, so 0 for the first worker
     seconds_waiting: float = 0.0  # from the call of an operation to its result
 
     @contextmanager
-    def exchange(self, n_bytes: int) -> Iterator[None]:
-        """Count the block as one operation with a contribution of `n_bytes`."""
+    def exchange(self) -> Iterator[None]:
+        """Count the block as one operation."""
         begin = time.perf_counter()
         yield
         self.n_exchanges += 1
-        self.bytes_contributed += n_bytes
         self.seconds_waiting += time.perf_counter() - begin
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +42,8 @@ class MPICollective(WorkerCollective):
         self._reduce(values, "MAX")
 
     def gather(self, data: bytes) -> list[bytes]:
-        with self._counted(len(data)):
+        self.traffic.bytes_sent += len(data)
+        with self.traffic.exchange():
             return self._gather(data)
 
     def _gather(self, data: bytes) -> list[bytes]:
@@ -62,16 +61,11 @@ class MPICollective(WorkerCollective):
     def _reduce(self, values: npt.NDArray[Any], operation: str) -> None:
         from mpi4py import MPI
 
-        with self._counted(values.nbytes):
+        self.traffic.bytes_sent += values.nbytes
+        with self.traffic.exchange():
             for first in range(0, len(values), MAX_COUNT):
                 own = values[first : first + MAX_COUNT]
                 self._comm.Allreduce(MPI.IN_PLACE, own, op=getattr(MPI, operation))
-
-    @contextmanager
-    def _counted(self, n_bytes: int) -> Iterator[None]:
-        with self.traffic.exchange(n_bytes):
-            yield
-        self.traffic.bytes_sent += n_bytes
 
 
 def fit(
@@ -127,26 +121,8 @@ def fit(
     """
     comm = _comm(comm)
     callbacks = None if callbacks is None else check_callbacks(callbacks)
-    arguments = Arguments(
-        sample_weight=sample_weight,
-        sources=sources,
-        offset=offset,
-        cost=cost,
-        X_val=X_val,
-        y_val=y_val,
-        sample_weight_val=sample_weight_val,
-        sources_val=sources_val,
-        offset_val=offset_val,
-        cost_val=cost_val,
-        X_unlabelled=X_unlabelled,
-        sources_unlabelled=sources_unlabelled,
-        eval_metric=eval_metric,
-        callbacks=callbacks,
-        resume_from=resume_from,
-    )
-    task = FitTask.of(
-        estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments, bins=bins
-    )
+    arguments = Arguments.among(locals())
+    task = FitTask.of(estimator, arguments, bins)
     workers, first = MPICollective(comm), comm.Get_rank() == 0
     try:
         task, earlier = _resumed(_same_for_all(task, workers), resume_from, workers, first)
@@ -189,7 +165,7 @@ def _parts(X: Any, y: Any, arguments: Arguments) -> list[LoadedPartition]:
     parts = [LoadedPartition(X, y, **arguments.of_rows(TRAINING))]
     for role, more in ((VALIDATION, arguments.X_val), (UNLABELLED, arguments.X_unlabelled)):
         if more is not None:
-            parts.append(LoadedPartition(more, **{"y": None, **arguments.of_rows(role)}, role=role))
+            parts.append(LoadedPartition(more, **arguments.of_rows(role), role=role))
     return parts
 
 

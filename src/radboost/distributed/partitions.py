@@ -33,7 +33,7 @@ class LoadedPartition:
     """`Partition` in memory, in any form that `fit` of an estimator takes."""
 
     X: Any
-    y: Any
+    y: Any = None
     sample_weight: Any = None
     sources: Any = None
     offset: Any = None

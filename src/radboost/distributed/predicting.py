@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from radboost.distributed.collections import FORMS, is_array, is_frame, need_dask
+from radboost.distributed.collections import FORMS, is_array, is_collection, need_dask, pieces_of
 from radboost.distributed.parquet import ParquetPartition, are_files, parquet_parts
 from radboost.distributed.partitions import LoadedPartition
 
@@ -40,18 +41,16 @@ def _by_partition(model: Any, X: Any, method: str) -> Any:
     shape, dtype = _output_of(single, method)
     sent = delayed(single, pure=False)
     predict_part = delayed(_predict_part, pure=False)
-    heights: tuple[float, ...]
-    if isinstance(X, list | tuple) and X and all(hasattr(piece, "key") for piece in X):
-        return [predict_part(sent, piece, method, shape, dtype) for piece in X]
-    if is_array(X):
-        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-        pieces, heights = list(X.to_delayed().ravel()), X.chunks[0]
-    elif are_files(X):
+    heights: Sequence[float]
+    if are_files(X):
         names = getattr(model, "feature_names_in_", None)
         pieces = parquet_parts(X, {}, None if names is None else names.tolist())
-        heights = tuple(part.n_rows for part in pieces)
-    elif is_frame(X):
-        pieces, heights = list(X.to_delayed()), (np.nan,) * X.npartitions
+        heights = [part.n_rows for part in pieces]
+    elif is_collection(X):
+        pieces = pieces_of("X", X)
+        if isinstance(X, list | tuple):
+            return [predict_part(sent, piece, method, shape, dtype) for piece in pieces]
+        heights = X.chunks[0] if is_array(X) else [np.nan] * len(pieces)
     else:
         raise TypeError(f"X must be {FORMS}; got {type(X).__name__}. For rows in memory call model.{method}(X).")
     blocks = [
@@ -73,7 +72,7 @@ def _output_of(model: Any, method: str) -> tuple[tuple[int, ...], np.dtype[Any]]
 def _predict_part(model: Any, X: Any, method: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if isinstance(X, ParquetPartition):
         X = X.load().X
-    if LoadedPartition(X, None).n_rows == 0:
+    if LoadedPartition(X).n_rows == 0:
         return np.zeros((0, *shape), dtype=dtype)
     output: npt.NDArray[Any] = getattr(model, method)(X)
     return output

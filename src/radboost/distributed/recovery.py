@@ -39,18 +39,14 @@ class FinishedRounds:
 
     def final_error(self, error: WorkerLostError) -> WorkerLostError:
         """Write checkpoints, and return the error that ends the fit, which names their files."""
-        paths, failure = [], None
+        paths, text = [], "No rounds are kept: with callbacks=[radboost.Checkpoint(path)] they would be."
         try:
             paths = [] if self._runner is None else self._runner.write_checkpoints()
-        except (OSError, ModelFileError) as unwritten:
-            failure = unwritten
-        if failure is not None:
+        except (OSError, ModelFileError) as failure:
             text = f"The {self.n_rounds} rounds so far could not be written ({failure})."
-        elif paths:
+        if paths:
             text = f"The {self.n_rounds} rounds so far are in {' and '.join(map(repr, paths))}: call fit again with "
             text += f"resume_from={paths[0]!r} to go on after them."
-        else:
-            text = "No rounds are kept: with callbacks=[radboost.Checkpoint(path)] they would be."
         final = type(error)(f"{error} {text}")
         final.checkpoints = tuple(paths)
         return final

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.frozen import FrozenEstimator
 
 from radboost._typing import FloatArray
-from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION
+from radboost.distributed.arguments import TRAINING, VALIDATION
 from radboost.distributed.domains import fit_on_sample
 from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
@@ -32,7 +32,7 @@ def sources_of(
     settings: FitSettings,
     *,
     first: bool,
-    watched_are_named: bool,
+    val_named: bool,
 ) -> Mapping[str, Any]:
     """Names of all sources, with the source and Q of each row of this worker, training and validation rows."""
     rows = [part for part in parts_of(parts, TRAINING) if part.n_rows]
@@ -40,9 +40,8 @@ def sources_of(
     of_workers = [names for names in workers.all_gather(np.unique(own)) if len(names)]
     names = known_sources(np.concatenate(of_workers))
     ids = ids_among(own, names, "sources") if len(own) else np.zeros(0, dtype=np.uint16)
-    several, n_threads, n_classes = len(names) > 1, settings.growth.n_threads, len(training.known_classes)
     domain = None
-    if several:
+    if len(names) > 1:
         named = replace(prepared, sources=Sources(names, ids, np.zeros((len(ids), 1)), None))
         domain = _domain(estimator, parts, training, named, workers, settings, first)
 
@@ -50,18 +49,18 @@ def sources_of(
         if domain is None:
             return np.ones((X.shape[0], 1))
         if isinstance(domain, DomainModel):
-            q = domain.shares(X, n_threads)
+            q = domain.shares(X, settings.growth.n_threads)
         else:
             of_parts = [shares_of_own(domain, part.load().X, names) for part in of]
             q = staying(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)
-        return on_share_grid(q, n_classes)
+        return on_share_grid(q, len(training.known_classes))
 
     of_rows = Sources(names, ids, shares(training.rows.X, rows, training.kept), domain)
     validated, of_validated = prepared.validation, None
     if validated is not None:
         validation_parts = [part for part in parts_of(parts, VALIDATION) if part.n_rows]
         ids = np.zeros(len(validated.class_ids), dtype=np.uint16)
-        if not watched_are_named:
+        if not val_named:
             check_watched_sources(len(names))
         elif len(ids):
             ids = ids_among(_names_of(validation_parts, validated.kept, "sources_val"), names, "sources_val")
@@ -90,14 +89,4 @@ def _domain(
         return check_fitting(domain, training.rows.n_features, prepared.sources.names)
     if isinstance(domain, FrozenEstimator):
         return domain
-    return fit_on_sample(
-        estimator,
-        parts_of(parts, TRAINING),
-        parts_of(parts, UNLABELLED),
-        training,
-        prepared,
-        workers,
-        first=first,
-        seed=settings.growth.seed,
-        n_threads=settings.growth.n_threads,
-    )
+    return fit_on_sample(estimator, parts, training, prepared, workers, settings, first=first)

@@ -47,7 +47,7 @@ class DaskCollective(WorkerCollective):
 
     def __init__(self, rank: int, n_workers: int, tree: TreeCollective, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
-        self._rank, self._n_workers, self._tree, self.loop = rank, n_workers, tree, loop
+        self._rank, self._n_workers, self._tree, self._loop = rank, n_workers, tree, loop
         self._n_operations = 0
 
     @property
@@ -77,8 +77,8 @@ class DaskCollective(WorkerCollective):
         own = contribution.copy()
         number, self._n_operations = self._n_operations, self._n_operations + 1
         operation = self._tree.contribute(number, kind, self._rank, own)
-        with self.traffic.exchange(n_bytes_of(own)):
-            return asyncio.run_coroutine_threadsafe(operation, self.loop).result()
+        with self.traffic.exchange():
+            return asyncio.run_coroutine_threadsafe(operation, self._loop).result()
 
 
 def n_bytes_of(contribution: Any) -> int:
@@ -88,19 +88,11 @@ def n_bytes_of(contribution: Any) -> int:
     return len(contribution) if isinstance(contribution, bytes) else int(contribution.nbytes)
 
 
-@dataclass(frozen=True)
-class ClientCallbacks:
-    """`CallbackReceiver` in the client, reached through the first worker's actor. Called in the thread of its fit."""
-
-    worker: Worker
-    loop: asyncio.AbstractEventLoop
-
-    def handle(self, event: CallbackEvent) -> str | None:
-        return asyncio.run_coroutine_threadsafe(self.worker.forward_event(pickle.dumps(event)), self.loop).result()
-
-
 class Worker:
-    """The actor. The client and other workers call its methods, which run in Dask's event loop."""
+    """The actor. The client and other workers call its coroutines, which run in Dask's event loop.
+
+    The first worker is also the `CallbackReceiver` of its fit.
+    """
 
     def __init__(self, rank: int, task: bytes, earlier: bytes, parts: Sequence[Partition]) -> None:
         self._events: asyncio.Queue[bytes] = asyncio.Queue()
@@ -111,6 +103,7 @@ class Worker:
         self._addresses: list[ActorAddress] = []
         self._tree: TreeCollective | None = None
         self._worker: Any = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.traffic = WorkerTraffic()
 
     async def connect(self, addresses: list[ActorAddress]) -> None:
@@ -123,11 +116,12 @@ class Worker:
     async def fit(self) -> WorkerResult:
         """Run the fit in a thread of its own, so that other tasks of the cluster go on."""
         assert self._tree is not None
-        workers = DaskCollective(self._rank, len(self._addresses), self._tree, asyncio.get_running_loop())
+        self._loop = asyncio.get_running_loop()
+        workers = DaskCollective(self._rank, len(self._addresses), self._tree, self._loop)
         workers.traffic = self.traffic
         executor = ThreadPoolExecutor(1, thread_name_prefix="radboost-fit")
         try:
-            return await asyncio.get_running_loop().run_in_executor(executor, self._fit, workers)
+            return await self._loop.run_in_executor(executor, self._fit, workers)
         finally:
             executor.shutdown(wait=False)
             self._ended.set()
@@ -150,8 +144,12 @@ class Worker:
         """Deliver the callbacks' reply to the last event: the reason to stop the fit, or None."""
         await self._replies.put(reason)
 
-    async def forward_event(self, event: bytes) -> str | None:
-        """Hand a pickled event to the client, and wait for the callbacks' reply."""
+    def handle(self, event: CallbackEvent) -> str | None:
+        """Reply of the callbacks in the client. Called in the thread of the fit."""
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(self._ask_client(pickle.dumps(event)), self._loop).result()
+
+    async def _ask_client(self, event: bytes) -> str | None:
         await self._events.put(event)
         reply = await self._replies.get()
         if isinstance(reply, WorkerLostError):
@@ -179,7 +177,7 @@ class Worker:
             "n_threads": self._worker.state.nthreads,
             "earlier": pickle.loads(self._earlier),
             "recorder": self._state,
-            "receiver": ClientCallbacks(self, workers.loop) if first else None,
+            "receiver": self if first else None,
         }
         if not first:
             return WorkerResult(digest_of_model(task.run(parts, workers, **options)), self._usage())

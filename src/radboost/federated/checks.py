@@ -7,8 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost.federated.fixed_point import SCALE_BITS, Scales, from_words, largest_edge
-from radboost.federated.messages import Message, require
+from radboost.federated.messages import Message, ProtocolError, require
 from radboost.federated.registry import ClientRecord
+
+
+def sums_in(reply: Message, width: int) -> list[int]:
+    """The `width` sums in a reply."""
+    words = reply.arrays.get("sums")
+    if words is None:
+        raise ProtocolError("it has sent no sums")
+    fits = words.dtype == np.int64 and words.shape == (width, 2)
+    require(fits, f"it has sent {words.dtype} of the shape {words.shape}, and {width} integers were asked for")
+    return from_words(words)
 
 
 @dataclass(frozen=True)
@@ -24,12 +34,7 @@ class SumCheck:
     largest_score: float
 
     def __call__(self, client: ClientRecord, request: Message, reply: Message) -> None:
-        words = reply.arrays.get("sums")
-        require(words is not None, "it has sent no sums")
-        assert words is not None
-        fits = words.dtype == np.int64 and words.shape == (self.width, 2)
-        require(fits, f"it has sent {words.dtype} of the shape {words.shape}, and {self.width} integers were asked for")
-        values, most = from_words(words), client.n_rows << SCALE_BITS
+        values, most = sums_in(reply, self.width), client.n_rows << SCALE_BITS
         if request.action == "evaluate":
             if self._has_valid_scales(client, request, reply):
                 self._check_losses(client, values, most)

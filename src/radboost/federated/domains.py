@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from radboost._typing import FloatArray
+from radboost.federated.checks import sums_in
 from radboost.federated.fixed_point import SCALE_BITS, from_words, to_words
 from radboost.federated.messages import Arrays, Facts, Message, require
 from radboost.federated.registry import ClientRecord, logger
@@ -163,11 +164,7 @@ def _add_up(
     """Sums over the rows of the clients that reply, and the number of these rows."""
 
     def check(client: ClientRecord, request: Message, reply: Message) -> None:
-        words = reply.arrays.get("sums")
-        fits = words is not None and words.dtype == np.int64 and words.shape == (width, 2)
-        require(fits, "its sums do not fit")
-        assert words is not None
-        require(is_possible(from_words(words), client.n_rows), "a sum of its rows is out of range")
+        require(is_possible(sums_in(reply, width), client.n_rows), "a sum of its rows is out of range")
 
     replies = _ask(server, action, clients, facts, arrays, check)
     columns = [from_words(reply.arrays["sums"]) for reply in replies.values()]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._validation import check_choice, check_integer
 from radboost.boosting import Driver, Trace
@@ -49,17 +49,6 @@ class TrainedByOwners:
         check_choice("family of TrainedByOwners", self.family, PROPOSABLE)
         if self.per_round is not None:
             check_integer("per_round of TrainedByOwners", self.per_round, 1)
-
-
-@dataclass(frozen=True)
-class RowDescription:
-    """Columns and classes of the training rows, as a fitted model records them."""
-
-    n_features: int
-    classes: npt.NDArray[Any]
-    feature_names: npt.NDArray[np.object_] | None
-    categories: Any
-    n_outputs: int = 1  # there are two classes
 
 
 def fit_federated(
@@ -134,22 +123,24 @@ def _fit(
     Driver(maker, int(estimator.n_rounds), None, int(estimator.verbose)).run()
     columns = described[0]["columns"]
     feature_names = None if columns is None else np.array(columns, dtype=object)
-    rows = RowDescription(task.n_features, np.array(task.classes), feature_names, {})
-    fitted = estimator._fitted(trace, trace.n_rounds, plan, rows)  # type: ignore[arg-type]
+    rows: Any = SimpleNamespace(  # what a fitted model records of its rows
+        n_features=task.n_features,
+        classes=np.array(task.classes),
+        feature_names=feature_names,
+        categories={},
+        n_outputs=1,  # there are two classes
+    )
+    fitted = estimator._fitted(trace, trace.n_rounds, plan, rows)
     estimator._warn(fitted)
     return fitted
 
 
 def check_federation(estimator: Any, candidates: Any, clients_per_round: int | None) -> None:
     """Refuse what a federation cannot do, before any client is asked."""
-    _check_estimator(estimator)
     if not isinstance(candidates, Candidates | TrainedByOwners):
         raise TypeError(f"candidates must be Candidates(...) or TrainedByOwners(...); got {candidates!r}.")
     if clients_per_round is not None:
         check_integer("clients_per_round", clients_per_round, 1)
-
-
-def _check_estimator(estimator: Any) -> None:
     if not isinstance(estimator, MultiSourceBoostClassifier):
         raise TypeError(f"A federation fits a MultiSourceBoostClassifier; got {estimator!r}.")
     if estimator.step not in ("decay", "line_search"):
@@ -157,8 +148,7 @@ def _check_estimator(estimator: Any) -> None:
             f'step={estimator.step!r} needs more of the rows than sums; a federation takes "decay", eta / sqrt(round), '
             'or "line_search", which asks for the losses along the line in a second exchange.'
         )
-    loss = get_loss(estimator.loss)
-    if not loss.native:
+    if not get_loss(estimator.loss).native:
         raise ValueError(f"loss={estimator.loss!r} would have to run at the clients; name one of our own instead.")
     instead = {
         "early_stopping": (False, "leave it out"),
@@ -203,6 +193,5 @@ def _task(
             raise ValueError(f"Q {what}, and the clients have the domains {domains[:10]}; they must be the same.")
         if len(domain_model.instead) != n_features:
             raise ValueError(f"Q is for {len(domain_model.instead)} columns; the clients have {n_features}.")
-    loss = get_loss(estimator.loss)
     hypotheses = candidates.hypotheses if isinstance(candidates, Candidates) else ()
-    return Task(loss.name, classes, domains, n_features, domain_model, hypotheses)
+    return Task(get_loss(estimator.loss).name, classes, domains, n_features, domain_model, hypotheses)

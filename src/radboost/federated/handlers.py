@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -69,12 +69,16 @@ class Client:
         if message.action in _BEFORE_BOOSTING:
             facts, arrays = _BEFORE_BOOSTING[message.action](X, message)
             return Message(message.action, {**head, **facts}, arrays)
-        rows = self._updated_rows(message)
-        position = -1 if rows is None else rows.position
-        head["position"] = position
-        if rows is None or position != message.facts["position"]:
+        rows = self._begin(message) if "task" in message.facts else self._restored()
+        if rows is None:
+            return Message(message.action, {**head, "position": -1})
+        # What hypotheses of the message are indices into.
+        hypotheses = [*rows.task.candidates, *unpack_hypotheses(message, rows.task.n_features, "inline")]
+        self._take_steps(rows, message, hypotheses)
+        head["position"] = rows.position
+        if rows.position != message.facts["position"]:
             return Message(message.action, head)
-        facts, arrays = _BOOSTING[message.action](rows, message)
+        facts, arrays = _BOOSTING[message.action](rows, message, hypotheses)
         return Message(message.action, {**head, **facts}, arrays)
 
     def _own_data(self) -> tuple[ClientData, npt.NDArray[np.float64], npt.NDArray[Any]]:
@@ -85,21 +89,16 @@ class Client:
             self._data = data, np.ascontiguousarray(X, dtype=np.float64), plain_labels(np.asarray(read.y))
         return self._data
 
-    def _updated_rows(self, message: Message) -> ClientRows | None:
-        """Rows after the steps in the message, as far as none is missing; None if the task is not known any more."""
-        rows = self._begin(message) if "task" in message.facts else self._restored()
-        if rows is None:
-            return None
+    def _take_steps(self, rows: ClientRows, message: Message, hypotheses: Sequence[Any]) -> None:
+        """Take the steps in the message, unless some before them are missing."""
         first = int(message.facts.get("from", rows.position))
         etas = message.arrays.get("step_etas", np.zeros(0))
-        hypotheses = [*rows.task.candidates, *unpack_hypotheses(message, rows.task.n_features, "inline")]
         if first <= rows.position:
             for k in range(rows.position - first, len(etas)):
                 hypothesis = hypotheses[int(message.arrays["step_hypotheses"][k])]
                 rows.step(hypothesis, int(message.arrays["step_sources"][k]), float(etas[k]))
         if len(etas) or "task" in message.facts:
             self.state.store("rows", Message("kept", {"position": rows.position}, {"scores": rows.scores}))
-        return rows
 
     def _begin(self, message: Message) -> ClientRows:
         facts = {name: fact for name, fact in message.facts.items() if name == "task" or name.startswith("candidates/")}
@@ -110,6 +109,7 @@ class Client:
         return self._rows
 
     def _restored(self) -> ClientRows | None:
+        """Rows as they were after the last message; None if the task is not known any more."""
         task, kept = self.state.load("task"), self.state.load("rows")
         if task is None or kept is None:
             return None
@@ -143,39 +143,33 @@ def _scales(message: Message) -> Scales:
     return Scales(int(loss), int(slope))
 
 
-def _evaluate(rows: ClientRows, message: Message) -> Content:
+def _evaluate(rows: ClientRows, message: Message, hypotheses: Sequence[Any]) -> Content:
     own, scales = rows.largest_scales(), _scales(message)
     valid = scales.covers(own)
     sums = rows.evaluate(scales) if valid else [0, 0, 0, 0]
     return {"scales": [own.loss, own.slope], "valid": valid}, {"sums": to_words(sums)}
 
 
-def _slopes(rows: ClientRows, message: Message) -> Content:
+def _slopes(rows: ClientRows, message: Message, hypotheses: Sequence[Any]) -> Content:
     facts = message.facts
     sums = rows.slopes(_scales(message), [int(source) for source in facts["sources"]], float(facts["factor"]))
     return {}, {"sums": to_words(sums)}
 
 
-def _hypotheses(rows: ClientRows, message: Message) -> list[Any]:
-    """Indices of candidates of the task, or hypotheses that came with the message."""
-    inline, n_known = unpack_hypotheses(message, rows.task.n_features, "inline"), len(rows.task.candidates)
-    return [k if k < n_known else inline[k - n_known] for k in message.arrays["hypotheses"].tolist()]
-
-
-def _edges(rows: ClientRows, message: Message) -> Content:
-    facts, hypotheses = message.facts, _hypotheses(rows, message)
+def _edges(rows: ClientRows, message: Message, hypotheses: Sequence[Any]) -> Content:
+    facts, n_known = message.facts, len(rows.task.candidates)
+    asked = [k if k < n_known else hypotheses[k] for k in message.arrays["hypotheses"].tolist()]
     source, factor, total = int(facts["source"]), float(facts["factor"]), int(facts["total"])
-    return {}, {"sums": to_words(rows.edges(_scales(message), source, factor, total, hypotheses))}
+    return {}, {"sums": to_words(rows.edges(_scales(message), source, factor, total, asked))}
 
 
-def _line_search(rows: ClientRows, message: Message) -> Content:
-    facts, (one,) = message.facts, _hypotheses(rows, message)
-    hypothesis = rows.task.candidates[one] if isinstance(one, int) else one
+def _line_search(rows: ClientRows, message: Message, hypotheses: Sequence[Any]) -> Content:
+    facts, (index,) = message.facts, message.arrays["hypotheses"].tolist()
     etas = [float(eta) for eta in facts["etas"]]
-    return {}, {"sums": to_words(rows.line_losses(_scales(message), int(facts["source"]), hypothesis, etas))}
+    return {}, {"sums": to_words(rows.line_losses(_scales(message), int(facts["source"]), hypotheses[index], etas))}
 
 
-def _propose(rows: ClientRows, message: Message) -> Content:
+def _propose(rows: ClientRows, message: Message, hypotheses: Sequence[Any]) -> Content:
     """Tree with the largest edge on the client's rows; none if only one class has weight."""
     weights = rows.weights(int(message.facts["source"]))
     learner = DeepBoostClassifier.paper(1, family=str(message.facts["family"]))
@@ -194,7 +188,7 @@ _BEFORE_BOOSTING: Mapping[str, Callable[[npt.NDArray[np.float64], Message], Cont
     "moments": domain_moments,
     "gradient": domain_gradient,
 }
-_BOOSTING: Mapping[str, Callable[[ClientRows, Message], Content]] = {
+_BOOSTING: Mapping[str, Callable[[ClientRows, Message, Sequence[Any]], Content]] = {
     "evaluate": _evaluate,
     "slopes": _slopes,
     "edges": _edges,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from radboost.estimators import DeepBoostClassifier
 from radboost.families.candidates import Candidates
@@ -17,7 +18,7 @@ from radboost.rows.sources import ids_among, known_sources, read_sources
 def learn_domains(X: Any, domains: Any) -> DomainModel:
     """Q(k | x) from public rows and the domain of each: multinomial logistic regression; labels are not needed."""
     reader = DeepBoostClassifier(categorical_features=None)
-    rows = read_rows(reader, X, np.arange(_length(X)) % 2)
+    rows = read_rows(reader, X, np.arange(_num_samples(X)) % 2)
     names = read_sources(domains, rows.n_rows, "domains")
     known = known_sources(names)
     if len(known) < 2:
@@ -39,7 +40,3 @@ def candidates_from(
     if not model.ensemble_.hypotheses:
         raise ValueError("No hypothesis lowers the loss of these rows: there are no candidates in them.")
     return Candidates(model.ensemble_.hypotheses, per_round)
-
-
-def _length(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

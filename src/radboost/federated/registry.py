@@ -30,12 +30,11 @@ class ClientRecord:
     slope_sums: dict[int, int] = field(default_factory=dict)  # source -> its sum of Phi' Q(source | x)
 
 
-def register(transport: Transport, left_out: dict[str, str] | None = None) -> list[Facts]:
+def register(transport: Transport, left_out: dict[str, str]) -> list[Facts]:
     """Descriptions of the connected clients, in the order of their names.
 
     Clients whose registration cannot be used are entered in `left_out`, with the reasons.
     """
-    left_out = {} if left_out is None else left_out
     requests = {node: Message("register", {"exchange": 0}) for node in sorted(transport.connected())}
     by_name: dict[str, list[Facts]] = {}
     for node, reply in transport.send(requests):

@@ -96,53 +96,36 @@ def _least_costs_of_all(cell: Cell, unit: FloatArray) -> FloatArray | None:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if np.sum(1.0 / at(middle)) > limit else (low, middle)
     point = at(high)
-    return point if cell.slacks(point)[: _active(cell)].min() > 0.0 else None
+    return point if cell.slacks(point).min() > 0.0 else None
 
 
 def _scales(cell: Cell) -> FloatArray:
     """Units in which conditions are compared: the sizes of their coefficients."""
-    rows = np.maximum(np.abs(cell.rows).max(axis=1), 1e-300)
-    inverse = cell.inverse_sum if cell.inverse_sum < math.inf else 1.0
-    return np.append(rows, inverse)
-
-
-def _active(cell: Cell) -> int:
-    """Number of conditions; that on the inverses counts only with a limit."""
-    return len(cell.limits) + (cell.inverse_sum < math.inf)
+    return np.append(np.maximum(np.abs(cell.rows).max(axis=1), 1e-300), cell.inverse_sum)
 
 
 def _inside(cell: Cell, scale: FloatArray, point: FloatArray, excess: float) -> bool:
-    if not (point > 0.0).all():
-        return False
-    slacks = (cell.slacks(point) / scale)[: _active(cell)] + excess
-    return bool(slacks.min() > 0.0)
+    return bool((point > 0.0).all() and (cell.slacks(point) / scale + excess).min() > 0.0)
 
 
 def _derivatives(cell: Cell, point: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slacks, their gradients (a row each), and the second derivatives of the last condition, on the diagonal."""
-    slacks = cell.slacks(point)
-    gradients = np.vstack([-cell.rows, 1.0 / point**2])
-    return slacks, gradients, -2.0 / point**3
+    """Slacks, their gradients (a row each), and the second derivatives of that on the inverses, on the diagonal."""
+    return cell.slacks(point), np.vstack([-cell.rows, 1.0 / point**2]), -2.0 / point**3
 
 
 def _barrier_value(cell: Cell, unit: FloatArray, point: FloatArray, weight: float) -> float:
-    if not (point > 0.0).all():
-        return math.inf
-    slacks = cell.slacks(point)[: _active(cell)]
+    slacks = cell.slacks(point)
     if slacks.min() <= 0.0:
         return math.inf
     return float(np.sum(unit / point) - weight * (np.sum(np.log(slacks)) + np.sum(np.log(point))))
 
 
 def _newton_step(cell: Cell, unit: FloatArray, point: FloatArray, weight: float) -> tuple[FloatArray, float]:
-    n = _active(cell)
     slacks, gradients, curved = _derivatives(cell, point)
-    scaled = gradients[:n] / slacks[:n, None]
+    scaled = gradients / slacks[:, None]
     gradient = -unit / point**2 - weight * (scaled.sum(axis=0) + 1.0 / point)
     hessian = weight * scaled.T @ scaled
-    diagonal = 2.0 * unit / point**3 + weight / point**2
-    if n > len(cell.limits):
-        diagonal = diagonal - weight * curved / slacks[-1]
+    diagonal = 2.0 * unit / point**3 + weight / point**2 - weight * curved / slacks[-1]
     hessian[np.diag_indices(len(point))] += diagonal
     step = -np.linalg.solve(hessian, gradient)
     return step, float(-gradient @ step)
@@ -152,17 +135,14 @@ def _phase_one_step(
     cell: Cell, scale: FloatArray, point: FloatArray, excess: float, weight: float
 ) -> tuple[FloatArray, float]:
     """Newton's step for s - weight * (sum of logarithms of slack / scale + s, and of mu)."""
-    n = _active(cell)
     slacks, gradients, curved = _derivatives(cell, point)
-    margins = (slacks / scale)[:n] + excess
-    rows = np.hstack([(gradients / scale[:, None])[:n], np.ones((n, 1))]) / margins[:, None]
+    margins = slacks / scale + excess
+    rows = np.hstack([gradients / scale[:, None], np.ones((len(slacks), 1))]) / margins[:, None]
     gradient = -weight * rows.sum(axis=0)
     gradient[:-1] -= weight / point
     gradient[-1] += 1.0
     hessian = weight * rows.T @ rows
-    diagonal = weight / point**2
-    if n > len(cell.limits):
-        diagonal = diagonal - weight * curved / scale[-1] / margins[-1]
+    diagonal = weight / point**2 - weight * curved / scale[-1] / margins[-1]
     hessian[np.arange(len(point)), np.arange(len(point))] += diagonal
     hessian[-1, -1] += 1e-12
     step = -np.linalg.solve(hessian, gradient)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +12,10 @@ from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_real
 from radboost.model_file import storable_value
 
+# Function of two matrices of rows; its values have the shape (rows of the first, rows of the second).
+KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
-class KernelFunction(Protocol):
-    """A function of two matrices of rows, with a result of shape (rows of the first, rows of the second)."""
-
-    def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray: ...
+NAMES = ("linear", "polynomial", "rbf", "laplacian")
 
 
 @storable_value
@@ -43,7 +41,7 @@ class NamedKernel:
     columns: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_choice("name", self.name, tuple(FUNCTIONS))
+        check_choice("name", self.name, NAMES)
         if self.gamma is not None:
             check_real("gamma", self.gamma, low=0.0, open_low=True)
         check_integer("degree", self.degree, 1, 20)
@@ -51,17 +49,12 @@ class NamedKernel:
     def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         if self.columns is not None:
             X, Y = X[:, self.columns], Y[:, self.columns]
-        pairwise = import_module("sklearn.metrics.pairwise")
-        return np.asarray(FUNCTIONS[self.name](pairwise, self, X, Y), dtype=np.float64)
+        from sklearn.metrics.pairwise import pairwise_kernels  # here: much comes with it
 
-
-# Of scikit-learn's module of kernels, which is loaded when one is evaluated: much comes with it.
-FUNCTIONS: dict[str, Callable[[Any, NamedKernel, FloatArray, FloatArray], Any]] = {
-    "linear": lambda of, _, X, Y: of.linear_kernel(X, Y),
-    "polynomial": lambda of, kernel, X, Y: of.polynomial_kernel(X, Y, kernel.degree, kernel.gamma, 1.0),
-    "rbf": lambda of, kernel, X, Y: of.rbf_kernel(X, Y, kernel.gamma),
-    "laplacian": lambda of, kernel, X, Y: of.laplacian_kernel(X, Y, kernel.gamma),
-}
+        own = {"gamma": self.gamma, "degree": self.degree, "coef0": 1.0}
+        return np.asarray(
+            pairwise_kernels(X, Y, metric=self.name, filter_params=True, n_jobs=1, **own), dtype=np.float64
+        )
 
 
 class PrecomputedKernel:
@@ -74,7 +67,7 @@ class PrecomputedKernel:
         self.matrix = np.asarray(matrix, dtype=np.float64)
         if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
             raise ValueError(
-                "A precomputed kernel is a square matrix with a line and a column for each object, train and test; "
+                "A precomputed kernel is a square matrix with a row and a column for each object, train and test; "
                 f"got an array of shape {self.matrix.shape}."
             )
         self.columns = (check_integer("column", column, 0),)
@@ -87,7 +80,7 @@ class PrecomputedKernel:
         if not np.isin(numbers, np.arange(len(self.matrix))).all():
             wrong = numbers[~np.isin(numbers, np.arange(len(self.matrix)))][0]
             raise ValueError(
-                f"Column {self.columns[0]} of X names the lines of a precomputed kernel, 0 to {len(self.matrix) - 1}; "
+                f"Column {self.columns[0]} of X names the rows of a precomputed kernel, 0 to {len(self.matrix) - 1}; "
                 f"got {wrong:g}."
             )
         return numbers.astype(np.int64)
@@ -139,13 +132,13 @@ def read_kernels(kernels: Any) -> list[KernelFunction]:
     """Names and functions as kernels."""
     if isinstance(kernels, str) or not isinstance(kernels, Sequence) or len(kernels) == 0:
         raise TypeError(
-            "kernels must be a list of at least one kernel: names (" + ", ".join(map(repr, FUNCTIONS)) + "), "
+            "kernels must be a list of at least one kernel: names (" + ", ".join(map(repr, NAMES)) + "), "
             f"NamedKernel(...), functions of two matrices, or kernel matrices; got {kernels!r}."
         )
     result: list[KernelFunction] = []
     for kernel in kernels:
         if isinstance(kernel, str):
-            result.append(NamedKernel(check_choice("a kernel", kernel, tuple(FUNCTIONS))))
+            result.append(NamedKernel(check_choice("a kernel", kernel, NAMES)))
         elif callable(kernel):
             result.append(kernel)
         elif isinstance(kernel, np.ndarray | list):

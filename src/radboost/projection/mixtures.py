@@ -75,16 +75,6 @@ class MixtureSet:
         values = np.sort((mixture[:, None] * self.eigenvalues[:, : self.rank]).ravel())
         return float(values[len(values) - self.rank :].sum())
 
-    def violation(self, mixture: FloatArray) -> float:
-        """Largest violation of the conditions of (7.2); at most 0 where all hold."""
-        inverses = math.inf if (mixture <= 0.0).any() else float(np.sum(1.0 / mixture))
-        return max(
-            self.ky_fan_norm(mixture) - self.ky_fan,
-            float(mixture.sum()) - 1.0,
-            0.0 if self.inverse_sum == math.inf and inverses == math.inf else inverses - self.inverse_sum,
-            float(-mixture.min()),
-        )
-
     def cell(self, counts: Counts) -> Cell:
         """The conditions under which these counts are those of the top r."""
         rows: list[FloatArray] = [np.ones(self.n_kernels)]

@@ -69,11 +69,6 @@ class ProjectionProblem:
         columns = [self.features[k][:, :count] for k, count in enumerate(counts)]
         return np.hstack(columns), np.repeat(np.arange(len(counts)), counts)
 
-    def at(self, mixture: FloatArray) -> float:
-        """F at a mixture, minimized over the classifier: what a grid would try."""
-        features, kernels = self.chosen(self.mixtures.counts(mixture))
-        return self.ridge.solve(features, self.alpha / mixture[kernels], None)[1]
-
     def floor(self, counts: Counts) -> float:
         """Lower bound of F in a cell, without its conditions: no weight exceeds 1 less the least of the others."""
         if any(count > part.shape[1] for count, part in zip(counts, self.features, strict=True)):
@@ -107,9 +102,7 @@ class ProjectionProblem:
             report(objective, mixture, cell.counts)
         for _ in range(ALTERNATIONS):
             squares = np.sum(coefficients[:-1] ** 2, axis=1)
-            costs = np.asarray(
-                0.5 * self.alpha * np.bincount(kernels, squares, minlength=len(mixture)), dtype=np.float64
-            )
+            costs = np.asarray(0.5 * self.alpha * np.bincount(kernels, squares, minlength=len(mixture)), np.float64)
             proposed = least_costs(cell, costs, inside)
             fitted, value = self.ridge.solve(features, self.alpha / proposed[kernels], coefficients)
             if value >= objective:

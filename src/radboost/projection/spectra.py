@@ -54,13 +54,9 @@ def spectrum(kernel: KernelFunction, rows: FloatArray, weights: FloatArray, rank
         matrix = roots[:, None] * (0.5 * (values + values.T) / unit) * roots
         eigenvalues, vectors = eigh(matrix, driver="evd")
     _check_semi_definite(eigenvalues, number)
-    kept = int(min(rank + 1, np.sum(eigenvalues > NEGLIGIBLE * eigenvalues[-1])))
-    largest = eigenvalues[::-1][:kept]
-    directions = roots[:, None] * vectors[:, ::-1][:, :kept] / np.sqrt(largest)
-    # The largest value of each function on the rows is positive: that does not depend on weights or repetitions.
-    at_rows = vectors[:, ::-1][:, :kept] / roots[:, None]
-    signs = np.sign(at_rows[np.argmax(np.abs(at_rows), axis=0), np.arange(kept)])
-    return Spectrum(largest.copy(), np.ascontiguousarray(directions * signs), unit)
+    largest, vectors = _largest(eigenvalues, vectors, rank)
+    directions = roots[:, None] * vectors / np.sqrt(largest)
+    return Spectrum(largest.copy(), _signed(directions, vectors / roots[:, None]), unit)
 
 
 def nystrom_spectrum(
@@ -90,13 +86,23 @@ def nystrom_spectrum(
             unit = max(unit, float(own.max()))
         if unit <= 0.0:
             raise ValueError(f"Kernel {number} is 0 for every row: leave it out.")
-        eigenvalues, directions = eigh(covariance, driver="evd")
-    kept = int(min(rank + 1, np.sum(eigenvalues > NEGLIGIBLE * eigenvalues[-1])))
-    directions = root @ directions[:, ::-1][:, :kept] * np.sqrt(unit)
-    at_landmarks = inner @ directions
-    signs = np.sign(at_landmarks[np.argmax(np.abs(at_landmarks), axis=0), np.arange(kept)])
+        eigenvalues, vectors = eigh(covariance, driver="evd")
+    largest, vectors = _largest(eigenvalues, vectors, rank)
+    directions = root @ vectors * np.sqrt(unit)
     error = max(0.0, 1.0 - kept_trace / whole_trace)
-    return Spectrum(eigenvalues[::-1][:kept] / unit, np.ascontiguousarray(directions * signs), unit, error)
+    return Spectrum(largest / unit, _signed(directions, inner @ directions), unit, error)
+
+
+def _largest(eigenvalues: FloatArray, vectors: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """The `rank` + 1 largest eigenvalues, falling, with their vectors, without those that are rounding errors."""
+    kept = int(min(rank + 1, np.sum(eigenvalues > NEGLIGIBLE * eigenvalues[-1])))
+    return eigenvalues[::-1][:kept], vectors[:, ::-1][:, :kept]
+
+
+def _signed(directions: FloatArray, values: FloatArray) -> FloatArray:
+    """Directions with the signs that make the largest of their `values` positive, whatever weights or repetitions."""
+    signs = np.sign(values[np.argmax(np.abs(values), axis=0), np.arange(values.shape[1])])
+    return np.ascontiguousarray(directions * signs)
 
 
 def _refuse_without_unit(values: FloatArray, number: int) -> None:

@@ -1,9 +1,7 @@
 """Structured losses: models of strings trained on the loss that they are evaluated by (Storcheus, chapter 6)."""
 
 from radboost.structured.automata import LossCache, loss_value
-from radboost.structured.composition import LazyComposition, compose
-from radboost.structured.determinization import determinize
-from radboost.structured.distances import distance_from_initial, distance_to_final
+from radboost.structured.composition import compose
 from radboost.structured.gradient import (
     GradientTerms,
     LayeredAcceptor,
@@ -20,7 +18,7 @@ from radboost.structured.losses import (
     smith_waterman,
     transducer_loss,
 )
-from radboost.structured.operations import pair_weight, remove_epsilon, string_weight, union
+from radboost.structured.operations import remove_epsilon, union
 from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
 from radboost.structured.sequence_classifier import SequenceClassifier
 from radboost.structured.transducer import EPSILON, Arc, Transducer
@@ -33,7 +31,6 @@ __all__ = [
     "Arc",
     "GradientTerms",
     "LayeredAcceptor",
-    "LazyComposition",
     "LossCache",
     "Semiring",
     "SequenceClassifier",
@@ -41,9 +38,6 @@ __all__ = [
     "Transducer",
     "compose",
     "cross_entropy",
-    "determinize",
-    "distance_from_initial",
-    "distance_to_final",
     "edit_distance",
     "expected_loss",
     "gradient_terms",
@@ -51,10 +45,8 @@ __all__ = [
     "hamming",
     "loss_value",
     "ngram",
-    "pair_weight",
     "remove_epsilon",
     "smith_waterman",
-    "string_weight",
     "transducer_loss",
     "union",
 ]

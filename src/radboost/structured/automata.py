@@ -33,7 +33,7 @@ def check_string(name: str, y: Any, alphabet_size: int) -> NDArray[np.int32]:
     outside = np.flatnonzero((array < 0) | (array >= alphabet_size))
     if outside.size:
         raise ValueError(
-            f"{name} has the symbol {array[outside[0]]} at place {outside[0]}; the alphabet has {alphabet_size} "
+            f"{name} has the symbol {array[outside[0]]} at position {outside[0]}; the alphabet has {alphabet_size} "
             f"symbols, 0 to {alphabet_size - 1}."
         )
     return np.ascontiguousarray(array, dtype=np.int32)
@@ -178,7 +178,7 @@ def check_budget(
         budget = check_integer("max_states", max_states, 1)
     if budget < 2 * length + 2:
         raise ValueError(
-            f"max_states must allow for two states at every place, at least {2 * length + 2} for strings of length "
+            f"max_states must allow for two states at every position, at least {2 * length + 2} for strings of length "
             f"{length}; got {budget}."
         )
     return budget, math.inf if threshold is None else check_real("threshold", threshold, low=0.0)

@@ -19,7 +19,7 @@ def best_strings(potentials: NDArray[np.float64], order: int, n_best: int = 1) -
     # Strings begin with zeros before their first position, which is how shorter substrings are numbered.
     scores = np.full((n_states, n_best), -np.inf)
     scores[0, 0] = 0.0
-    back = np.empty((length, n_states, n_best, 2), dtype=np.int64)
+    back = np.empty((length, n_states, n_best, 3), dtype=np.int64)  # state before, rank in its list, symbol
     for s in range(length):
         # From (oldest symbol, others, rank) by a symbol to (others, symbol): with order 1 there is one state.
         candidates = scores[:, :, None] + potentials[s].reshape(n_states, 1, size)
@@ -30,32 +30,23 @@ def best_strings(potentials: NDArray[np.float64], order: int, n_best: int = 1) -
         chosen = np.argsort(-lists, axis=1, kind="stable")[:, :n_best]
         scores = np.take_along_axis(lists, chosen, axis=1)
         if order > 1:
-            others = np.arange(n_states) // size
-            origin = (chosen // n_best) * (n_states // oldest) + others[:, None]
-            back[s] = np.stack([origin, chosen % n_best], axis=2)
+            states = np.arange(n_states)[:, None]
+            origin = (chosen // n_best) * (n_states // oldest) + states // size
+            back[s] = np.stack([origin, chosen % n_best, np.broadcast_to(states % size, chosen.shape)], axis=2)
         else:
-            back[s] = np.stack([chosen % size, chosen // size], axis=2)
-    return _read_back(scores, back, order, size, n_best)
+            back[s] = np.stack([np.zeros_like(chosen), chosen // size, chosen % size], axis=2)
+    return _read_back(scores.ravel(), back, n_best)
 
 
-def _read_back(
-    scores: NDArray[np.float64], back: NDArray[np.int64], order: int, size: int, n_best: int
-) -> NDArray[np.int32]:
+def _read_back(flat: NDArray[np.float64], back: NDArray[np.int64], n_best: int) -> NDArray[np.int32]:
     length = len(back)
-    flat = scores.ravel()
     ends = np.argsort(-flat, kind="stable")[:n_best]
     ends = ends[flat[ends] > -np.inf]
     strings = np.empty((len(ends), length), dtype=np.int32)
     for number, end in enumerate(ends):
         state, rank = divmod(int(end), n_best)
         for s in range(length - 1, -1, -1):
-            first, rank_before = back[s, state, rank]
-            if order > 1:
-                strings[number, s] = state % size
-                state, rank = int(first), int(rank_before)
-            else:
-                strings[number, s] = first
-                rank = int(rank_before)
+            state, rank, strings[number, s] = back[s, state, rank]
     return strings
 
 

@@ -37,7 +37,7 @@ class Observations:
             values = _vectors(sequence if self.function is None else self.function(sequence), name)
             if values.shape[1] != self.n_values:
                 raise ValueError(
-                    f"{name} has {values.shape[1]} numbers at each place; the model was fitted with {self.n_values}."
+                    f"{name} has {values.shape[1]} numbers at each position; the model was fitted with {self.n_values}."
                 )
             return _with_neighbors(values, self.window)
         symbols = _symbols(sequence, name)
@@ -106,7 +106,7 @@ def _symbols(sequence: Any, name: str) -> NDArray[Any]:
     if array is None:
         raise ValueError(
             f"{name} must be a text, or a sequence of at least one symbol, all of them integers or all texts, or a "
-            f"matrix of numbers with a line for each place; got {repr(sequence)[:80]}."
+            f"matrix of numbers with a row for each position; got {repr(sequence)[:80]}."
         )
     return array
 
@@ -118,7 +118,7 @@ def _vectors(values: Any, name: str) -> NDArray[np.float64]:
         matrix = np.empty(0)
     if matrix.ndim != 2 or 0 in matrix.shape or not np.isfinite(matrix).all():
         raise ValueError(
-            f"{name} must have a line of finite numbers for each of at least one place; got {values!r:.80}."
+            f"{name} must have a row of finite numbers for each of at least one position; got {values!r:.80}."
         )
     return matrix
 

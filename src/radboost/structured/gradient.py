@@ -59,7 +59,7 @@ class LayeredAcceptor:
         rows = as_array(arcs)
         if rows is None or rows.ndim != 2 or rows.shape[1] != 4 or rows.dtype.kind not in "iu":
             raise ValueError(
-                "arcs must be lines of four integers (layer, origin, symbol, target); got "
+                "arcs must be rows of four integers (layer, origin, symbol, target); got "
                 f"{repr(arcs)[:80] if rows is None else f'an array of shape {rows.shape} and type {rows.dtype}'}."
             )
         self._check_arcs(rows)

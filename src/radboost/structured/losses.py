@@ -6,9 +6,8 @@ Storcheus, sections 6.2.1, 6.4 (rational losses) and 6.5 (tropical losses).
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import ClassVar
@@ -16,35 +15,32 @@ from typing import ClassVar
 from radboost._validation import check_integer, check_real, resolve
 from radboost.model_file import storable_value
 from radboost.structured.composition import compose
-from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
+from radboost.structured.semirings import LOG, TROPICAL
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
 
-class StringLoss(ABC):
+class StringLoss:
     """A loss between strings over 0, ..., alphabet_size - 1.
 
-    A loss of one's own is made of a transducer by `transducer_loss`, or by a subclass with `transducers`.
+    A loss of one's own is made of a transducer by `transducer_loss`, or by a subclass with `transducers`. Over the
+    tropical semiring the loss is the cheapest path, over the others -log of a sum over paths.
     """
 
     # Whether the automaton of the losses grows slowly with the length, so that it needs no budget.
     is_small: ClassVar[bool] = False
 
-    @property
-    def semiring(self) -> Semiring:
-        """Tropical: the loss is the cheapest path. Log or probability: it is -log of a sum over paths."""
-        return TROPICAL
-
-    @abstractmethod
     def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
         """Transducers whose composition is U, from the predicted string to the true one."""
+        raise NotImplementedError
 
     def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
         """Pi_1(U o Y_i): the losses of all strings against the true one, y. Storcheus, (6.2).
 
         Composed from the right, so that only arcs that y can take are made.
         """
-        composed = Transducer.of_string(y, self.semiring)
-        for factor in reversed(self.transducers(alphabet_size, len(y))):
+        factors = self.transducers(alphabet_size, len(y))
+        composed = Transducer.of_string(y, factors[-1].semiring)
+        for factor in reversed(factors):
             composed = compose(factor, composed)
         return composed.project("input")
 
@@ -61,16 +57,15 @@ def _check_cost(name: str, value: float) -> float:
     return check_real(name, value, low=-LARGEST_COST, high=LARGEST_COST)
 
 
-def _edits(alphabet_size: int) -> tuple[int, int]:
-    """Two symbols beyond the alphabet: for a substituted or deleted symbol, and for an insertion."""
-    return alphabet_size, alphabet_size + 1
-
-
-def _rewriting(alphabet_size: int, markers: Iterable[int], inserted: Iterable[int]) -> Transducer:
-    """T_1 of Figure 6.4(b): each symbol as it is or marked, and marks for insertions. Linear in the alphabet."""
-    read = [(symbol, written) for symbol in range(alphabet_size) for written in (symbol, *markers)]
-    arcs = [(0, symbol, written, 0.0, 0) for symbol, written in [*read, *((EPSILON, mark) for mark in inserted)]]
-    return Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0})
+def _alignment(
+    y: Sequence[int], alphabet_size: int, match: float, substitution: float, insertion: float, deletion: float
+) -> list[Arc]:
+    """Arcs of all alignments with y; states are the numbers of its symbols so far. Storcheus, Figure 6.3."""
+    arcs = [Arc(s, a, a, deletion, s) for s in range(len(y) + 1) for a in range(alphabet_size)]
+    for s, true in enumerate(y):
+        arcs.append(Arc(s, EPSILON, EPSILON, insertion, s + 1))
+        arcs += [Arc(s, a, a, match if a == true else substitution, s + 1) for a in range(alphabet_size)]
+    return arcs
 
 
 @storable_value
@@ -90,19 +85,9 @@ class EditDistance(StringLoss):
                     "smith_waterman() rewards matches."
                 )
 
-    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
-        """The factors T_1 and T_2 of Figure 6.4(b)."""
-        changed, inserted = _edits(alphabet_size)
-        arcs = []
-        for symbol in range(alphabet_size):
-            arcs += [
-                (0, symbol, symbol, 0.0, 0),
-                (0, changed, symbol, self.substitution, 0),
-                (0, inserted, symbol, self.insertion, 0),
-            ]
-        arcs.append((0, changed, EPSILON, self.deletion, 0))
-        priced = Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0})
-        return _rewriting(alphabet_size, [changed], [inserted]), priced
+    def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
+        arcs = _alignment(y, alphabet_size, 0.0, self.substitution, self.insertion, self.deletion)
+        return Transducer(TROPICAL, len(y) + 1, arcs, {0: 0.0}, {len(y): 0.0})
 
 
 @storable_value
@@ -127,36 +112,13 @@ class SmithWaterman(StringLoss):
                 f"match={self.match!r}, substitution={self.substitution!r}."
             )
 
-    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
-        """Factored as the edit distance; the states are before, within and after the alignment."""
-        changed, inserted = _edits(alphabet_size)
-        skipped, passed = alphabet_size + 2, alphabet_size + 3
-        arcs = []
-        for symbol in range(alphabet_size):
-            arcs += [
-                (1, symbol, symbol, self.match, 1),
-                (1, changed, symbol, self.substitution, 1),
-                (1, inserted, symbol, self.insertion, 1),
-                (0, passed, symbol, 0.0, 0),
-                (2, passed, symbol, 0.0, 2),
-            ]
-        arcs.append((1, changed, EPSILON, self.deletion, 1))
-        arcs += [(state, skipped, EPSILON, 0.0, state) for state in (0, 2)]
-        arcs += [(state, EPSILON, EPSILON, 0.0, state + 1) for state in (0, 1)]
-        priced = Transducer(TROPICAL, 3, arcs, {0: 0.0}, {2: 0.0})
-        return _rewriting(alphabet_size, [changed, skipped], [inserted, passed]), priced
-
     def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
-        """Acceptor with a third of the states of the composition: positions of y count within an alignment only."""
+        """Acceptor with states before and after the alignment, in which symbols are free, beside those within."""
         before, after = len(y) + 1, len(y) + 2
         arcs = [Arc(state, a, a, 0.0, state) for state in (before, after) for a in range(alphabet_size)]
         for s in range(len(y) + 1):
             arcs += [Arc(before, EPSILON, EPSILON, 0.0, s), Arc(s, EPSILON, EPSILON, 0.0, after)]
-            arcs += [Arc(s, a, a, self.deletion, s) for a in range(alphabet_size)]
-        for s, true in enumerate(y):
-            arcs.append(Arc(s, EPSILON, EPSILON, self.insertion, s + 1))
-            for a in range(alphabet_size):
-                arcs.append(Arc(s, a, a, self.match if a == true else self.substitution, s + 1))
+        arcs += _alignment(y, alphabet_size, self.match, self.substitution, self.insertion, self.deletion)
         return Transducer(TROPICAL, len(y) + 3, arcs, {before: 0.0}, {after: 0.0})
 
 
@@ -167,14 +129,13 @@ class Hamming(StringLoss):
 
     is_small = True
 
-    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
-        """Symbols that agree are free, others cost 1 / length; factored by the mark for a symbol that is not right."""
-        changed, _ = _edits(alphabet_size)
-        arcs = []
-        for symbol in range(alphabet_size):
-            arcs += [(0, symbol, symbol, 0.0, 0), (0, changed, symbol, 1.0 / max(1, target_length), 0)]
-        priced = Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0})
-        return _rewriting(alphabet_size, [changed], []), priced
+    def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
+        arcs = [
+            Arc(s, a, a, 0.0 if a == true else 1.0 / len(y), s + 1)
+            for s, true in enumerate(y)
+            for a in range(alphabet_size)
+        ]
+        return Transducer(TROPICAL, len(y) + 1, arcs, {0: 0.0}, {len(y): 0.0})
 
     def check_lengths(self, length: int, target_length: int) -> None:
         if length != target_length:
@@ -191,25 +152,10 @@ class StringCrossEntropy(StringLoss):
 
     is_small = True
 
-    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
-        """Every symbol to nothing, and nothing to every symbol."""
-        del target_length
-        arcs = [(0, symbol, EPSILON, 0.0, 0) for symbol in range(alphabet_size)]
-        arcs += [(0, EPSILON, symbol, 0.0, 0) for symbol in range(alphabet_size)]
-        return (Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0}),)
-
     def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
         del y
         loops = [(0, symbol, symbol, 0.0, 0) for symbol in range(alphabet_size)]
         return Transducer(TROPICAL, 1, loops, {0: 0.0}, {0: 0.0})
-
-
-def ngram_counter(n: int, alphabet_size: int) -> Transducer:
-    """T_n-gram of Figure 6.1: T(y, u) is how often the n-gram u occurs in y."""
-    symbols = range(alphabet_size)
-    arcs = [(state, symbol, EPSILON, 1.0, state) for state in (0, n) for symbol in symbols]
-    arcs += [(state, symbol, symbol, 1.0, state + 1) for state in range(n) for symbol in symbols]
-    return Transducer(PROBABILITY, n + 1, arcs, {0: 1.0}, {n: 1.0})
 
 
 @storable_value
@@ -233,15 +179,6 @@ class NGram(StringLoss):
                 f"smoothing must be a positive number; got {self.smoothing!r}. Without it the loss of strings that "
                 "share no n-gram is infinite."
             )
-
-    @property
-    def semiring(self) -> Semiring:
-        return LOG
-
-    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
-        """T_n-gram and its inverse; smoothing comes with `acceptor`."""
-        counting = ngram_counter(self.n, alphabet_size).map_weights(lambda weight: -math.log(weight), LOG)
-        return counting, counting.inverse()
 
     def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
         """Acceptor with one state for each beginning of an n-gram of y."""
@@ -272,13 +209,7 @@ class TransducerLoss(StringLoss):
                 f"transducer must be a radboost.structured.Transducer, got {type(self.transducer).__name__}."
             )
 
-    @property
-    def semiring(self) -> Semiring:
-        return TROPICAL if self.transducer.semiring is TROPICAL else LOG
-
     def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
-        if self.transducer.semiring is PROBABILITY:
-            return (self.transducer.map_weights(lambda weight: -math.log(weight), LOG),)
         return (self.transducer,)
 
 
@@ -326,4 +257,4 @@ STRING_LOSSES: dict[str, Callable[[], StringLoss]] = {
 def get_string_loss(loss: StringLoss | str) -> StringLoss:
     """A loss, or the one with this name and its usual costs."""
     known = "a loss of radboost.structured such as edit_distance(2.0)"
-    return resolve("loss", loss, STRING_LOSSES, StringLoss, known)  # type: ignore[type-abstract]
+    return resolve("loss", loss, STRING_LOSSES, StringLoss, known)

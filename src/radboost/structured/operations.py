@@ -1,11 +1,9 @@
-"""Union, removal of epsilons, and weights of strings (Storcheus, appendix D.1)."""
+"""Union and removal of epsilons (Storcheus, appendix D.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from radboost.structured.composition import common_semiring, compose
-from radboost.structured.distances import path_sums, total_weight
+from radboost.structured.composition import common_semiring
+from radboost.structured.distances import epsilon_sums
 from radboost.structured.graphs import trim, useful_states
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
@@ -41,7 +39,7 @@ def remove_epsilon(transducer: Transducer) -> Transducer:
     weights: dict[tuple[int, int, int, int], list[float]] = {}
     final: dict[int, float] = {}
     for state in sorted(entered):
-        ways = path_sums(semiring, {state: semiring.one}, silent, "remove_epsilon", "a cycle of epsilons")
+        ways = epsilon_sums(semiring, {state: semiring.one}, silent)
         for passed, way in ways.items():
             for arc in transducer.arcs_from(passed):
                 if not _is_silent(arc):
@@ -59,23 +57,3 @@ def remove_epsilon(transducer: Transducer) -> Transducer:
 
 def _is_silent(arc: Arc) -> bool:
     return arc.input == EPSILON and arc.output == EPSILON
-
-
-def pair_weight(transducer: Transducer, x: Iterable[int], y: Iterable[int]) -> float:
-    """T(x, y), the sum of the weights of all paths that read x and write y (Storcheus, section 6.3).
-
-    It is the sum over the paths of X o T o Y, where X and Y accept nothing but x and y.
-    """
-    semiring = transducer.semiring
-    reading = compose(Transducer.of_string(x, semiring), transducer)
-    return total_weight(compose(reading, Transducer.of_string(y, semiring)))
-
-
-def string_weight(acceptor: Transducer, x: Iterable[int]) -> float:
-    """A(x), the sum of the weights of all paths of an acceptor that read x (Storcheus, section 6.3)."""
-    if not acceptor.is_acceptor:
-        raise ValueError(
-            "string_weight needs an acceptor, whose arcs write what they read; got a transducer. "
-            "Call pair_weight, or project first."
-        )
-    return total_weight(compose(Transducer.of_string(x, acceptor.semiring), acceptor))

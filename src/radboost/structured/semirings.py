@@ -14,13 +14,15 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from radboost._validation import check_choice
+
 
 @dataclass(frozen=True)
 class Semiring:
     """A set of weights with a sum and a product (Storcheus, appendix D.1); here both are commutative.
 
-    `plus` and `sum` add the weights of paths, `times` multiplies the weights along a path; `zero` and `one` are their
-    neutral elements. `idempotent` says that a plus a is a. `contains` says whether a float is a weight. Only `check`
+    `sum` adds the weights of paths, `times` multiplies the weights along a path; `zero` and `one` are their neutral
+    elements. `idempotent` says that the sum of a and a is a. `contains` says whether a float is a weight. Only `check`
     calls it, where weights come in and where results go out, so that loops over many arcs are fast.
     """
 
@@ -28,10 +30,8 @@ class Semiring:
     zero: float
     one: float
     idempotent: bool
-    plus: Callable[[float, float], float] = field(repr=False)
     times: Callable[[float, float], float] = field(repr=False)
     sum: Callable[[Iterable[float]], float] = field(repr=False)
-    inverse_of_times: Callable[[float, float], float] = field(repr=False)
     contains: Callable[[float], bool] = field(repr=False)
     members: str = field(repr=False)
     advice: str = field(repr=False)
@@ -39,15 +39,6 @@ class Semiring:
     def __reduce__(self) -> tuple[Callable[[str], Semiring], tuple[str]]:
         """Copies and pickles of a semiring are the semiring itself, by its name."""
         return get_semiring, (self.name,)
-
-    def divide(self, dividend: float, divisor: float) -> float:
-        """The x with divisor (x) x = dividend; nothing is divided by the zero of the semiring."""
-        if divisor == self.zero:
-            raise ZeroDivisionError(
-                f"{dividend!r} cannot be divided by {divisor!r}, the zero of the {self.name} semiring. "
-                "Leave out what has this weight before dividing."
-            )
-        return self.inverse_of_times(dividend, divisor)
 
     def check(self, weight: object, what: str = "weight") -> float:
         """A weight as a float, refused where it is no member of the semiring. `what` is its name in the message."""
@@ -71,14 +62,6 @@ def _sum_of_weights(weights: Iterable[float]) -> float:
         return math.fsum(weights)
     except OverflowError:
         return math.inf
-
-
-def _log_plus(first: float, second: float) -> float:
-    """-log(exp(-first) + exp(-second)), with the larger exponential taken out, so that nothing overflows."""
-    if first > second:
-        first, second = second, first
-    # Both may be infinite, and inf - inf is no number.
-    return first if second == math.inf else first - math.log1p(math.exp(first - second))
 
 
 def _log_sum(weights: Iterable[float]) -> float:
@@ -108,10 +91,8 @@ PROBABILITY = Semiring(
     zero=0.0,
     one=1.0,
     idempotent=False,
-    plus=operator.add,
     times=operator.mul,
     sum=_sum_of_weights,
-    inverse_of_times=operator.truediv,
     contains=_is_probability_weight,
     members="a finite number of at least 0",
     advice="For weights beyond the range of floats take the log semiring, whose weights are -log of these.",
@@ -123,17 +104,15 @@ LOG = Semiring(
     zero=math.inf,
     one=0.0,
     idempotent=False,
-    plus=_log_plus,
     times=operator.add,
     sum=_log_sum,
-    inverse_of_times=operator.sub,
     contains=_is_cost,
     members=_COSTS,
     advice=_COST_ADVICE,
 )
 """The probability semiring in terms of -log(weight): a sum is -log(exp(-a) + exp(-b)), a product is a + b."""
 
-TROPICAL = replace(LOG, name="tropical", idempotent=True, plus=min, sum=_smallest)
+TROPICAL = replace(LOG, name="tropical", idempotent=True, sum=_smallest)
 """Costs, of which the smallest counts: (R and +inf, min, +, +inf, 0)."""
 
 SEMIRINGS: dict[str, Semiring] = {semiring.name: semiring for semiring in (PROBABILITY, LOG, TROPICAL)}
@@ -143,9 +122,4 @@ def get_semiring(semiring: str | Semiring) -> Semiring:
     """The semiring of a name; a semiring itself is let through."""
     if isinstance(semiring, Semiring):
         return semiring
-    names = ", ".join(map(repr, SEMIRINGS))
-    if not isinstance(semiring, str):
-        raise TypeError(f"semiring must be one of {names}, or a Semiring; got {semiring!r}.")
-    if semiring not in SEMIRINGS:
-        raise ValueError(f"Unknown semiring {semiring!r}. Known are {names}, or a Semiring.")
-    return SEMIRINGS[semiring]
+    return SEMIRINGS[check_choice("semiring", semiring, tuple(SEMIRINGS))]

@@ -167,8 +167,8 @@ class SequenceClassifier(Unexplained):
         for k, matrix, string in zip(kept, features, strings, strict=True):
             if matrix.shape[0] != len(string):
                 raise ValueError(
-                    f"Sequence {k} has {matrix.shape[0]} places in X and {len(string)} labels in y; there must be a "
-                    "label for each place."
+                    f"Sequence {k} has {matrix.shape[0]} positions in X and {len(string)} labels in y; there must be a "
+                    "label for each position."
                 )
         targets = [np.searchsorted(classes, string).astype(np.int32) for string in strings]
         longest = max(map(len, targets))
@@ -240,10 +240,6 @@ class SequenceClassifier(Unexplained):
         check_integer("batch_size", self.batch_size, 1)
         check_real("learning_rate", self.learning_rate, low=0.0, open_low=True)
         check_integer("n_candidates", self.n_candidates, 1, 10_000)
-        if self.max_states is not None:
-            check_integer("max_states", self.max_states, 1)
-        if self.threshold is not None:
-            check_real("threshold", self.threshold, low=0.0)
         check_random_state(self.random_state)
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -61,20 +60,11 @@ class Transducer:
         symbols = list(y)
         if EPSILON in symbols:
             raise ValueError(
-                f"A string must consist of symbols, integers of at least 0; got EPSILON ({EPSILON}) at place "
+                f"A string must consist of symbols, integers of at least 0; got EPSILON ({EPSILON}) at position "
                 f"{symbols.index(EPSILON)}. Leave it out: it stands for no symbol."
             )
         arcs = [Arc(state, symbol, symbol, one, state + 1) for state, symbol in enumerate(symbols)]
         return cls(semiring, len(symbols) + 1, arcs, {0: one}, {len(symbols): one})
-
-    @classmethod
-    def of_length(cls, length: int, alphabet_size: int, semiring: Semiring | str) -> Transducer:
-        """The acceptor of all strings of a length over 0, ..., alphabet_size - 1, with weight one: Figure 6.2(b)."""
-        one = get_semiring(semiring).one
-        length = check_integer("length", length, 0)
-        pairs = product(range(length), range(check_integer("alphabet_size", alphabet_size, 1)))
-        arcs = (Arc(state, symbol, symbol, one, state + 1) for state, symbol in pairs)
-        return cls(semiring, length + 1, arcs, {0: one}, {length: one})
 
     @property
     def semiring(self) -> Semiring:
@@ -111,17 +101,6 @@ class Transducer:
     def is_acceptor(self) -> bool:
         """True if every arc writes what it reads."""
         return all(arc.input == arc.output for group in self._arcs for arc in group)
-
-    @property
-    def is_deterministic(self) -> bool:
-        """True if at most one path reads a string: one initial state, no two arcs of a state with one input.
-
-        Storcheus, appendix D.1. An arc that reads nothing could be taken beside any other, so there must be none.
-        """
-        inputs = [[arc.input for arc in group] for group in self._arcs]
-        return len(self._initial) <= 1 and all(
-            EPSILON not in symbols and len(set(symbols)) == len(symbols) for symbols in inputs
-        )
 
     def inverse(self) -> Transducer:
         """The transducer with input and output exchanged: T^-1(x, y) = T(y, x) (Storcheus, appendix D.1)."""

@@ -6,7 +6,7 @@
         losses(network(X), y).backward()  # the mixture takes its own step, upwards
         optimizer.step()
 
-`StructuredLoss("edit_distance")` stands in the same place for scores of every symbol at every place of a sequence.
+`StructuredLoss("edit_distance")` is used alike, for scores of every symbol at every position of a sequence.
 
 Storcheus, PhD thesis (NYU, 2021), chapters 5 and 6. Needs PyTorch, which is an extra:
 ``pip install "radboost[torch]"``.

@@ -154,7 +154,7 @@ class StructuredLoss(nn.Module):
 
 @lru_cache(maxsize=2**16)
 def _own_loss(loss: StringLoss, symbols: bytes, alphabet_size: int) -> float:
-    """L(y, y), kept because its transducers are composed anew each time."""
+    """L(y, y), kept because its automaton is made anew each time."""
     y = np.frombuffer(symbols, dtype=np.int32)
     return loss_value(loss, y, y, alphabet_size)
 
@@ -181,7 +181,7 @@ def _joined(potentials: Any, lengths: Any) -> tuple[Tensor, list[int]]:
     wrong = torch.nonzero((sizes < 1) | (sizes > length)).flatten().tolist()
     if wrong:
         raise ValueError(
-            f"lengths must lie between 1 and {length}, the lines of potentials; lengths[{wrong[0]}] is "
+            f"lengths must lie between 1 and {length}, the rows of potentials; lengths[{wrong[0]}] is "
             f"{int(sizes[wrong[0]])}. Leave out empty sequences."
         )
     inside = torch.arange(length) < sizes[:, None]
@@ -202,7 +202,7 @@ def _joined_list(potentials: Any, lengths: Any) -> tuple[Tensor, list[int]]:
         if one.ndim != 2 or 0 in one.shape or one.shape[1] != potentials[0].shape[-1]:
             raise ValueError(
                 f"potentials[{k}] must have the shape (length, alphabet ** order), with the same columns for all "
-                f"sequences and at least one line; got {tuple(one.shape)} beside {tuple(potentials[0].shape)}."
+                f"sequences and at least one row; got {tuple(one.shape)} beside {tuple(potentials[0].shape)}."
             )
     return torch.cat(list(potentials)), [len(one) for one in potentials]
 
@@ -216,11 +216,11 @@ def _check_range(parts: list[NDArray[np.float64]]) -> None:
     for k, part in enumerate(parts):
         wrong = np.argwhere(np.isnan(part) | (part == math.inf))
         if len(wrong):
-            place, column = wrong[0].tolist()
+            position, column = wrong[0].tolist()
             raise FloatingPointError(
-                f"potentials[{k}] are {part[place, column]} at place {place}: the scores of the network left the range "
-                "of numbers (-inf is allowed, for what must not be taken). Lower the learning rate of the optimizer, "
-                "or clip the gradients."
+                f"potentials[{k}] are {part[position, column]} at position {position}: the scores of the network left "
+                "the range of numbers (-inf is allowed, for what must not be taken). Lower the learning rate of the "
+                "optimizer, or clip the gradients."
             )
 
 
@@ -246,7 +246,7 @@ def _string(k: int, row: Any, size: int, alphabet_size: int) -> NDArray[np.int32
         raise ValueError(f"{error} Padding needs lengths, and a tensor of targets.") from None
     if len(y) != size:
         raise ValueError(
-            f"targets[{k}] has {len(y)} symbols and its potentials {size} lines: the score of the true string is only "
+            f"targets[{k}] has {len(y)} symbols and its potentials {size} rows: the score of the true string is only "
             "defined for as many. A padded batch needs lengths."
         )
     return y

@@ -10,23 +10,16 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.explain.explanation import Asked
+from radboost.families.trees import leaf_rows
 from radboost.trees import Tree
 from radboost.trees.describe import TreeNames, plain_question
 
 
 def leaf_values(tree: Tree, direction: FloatArray) -> FloatArray:
     """Contribution of each leaf to the score in a direction, a weight for each output. Zeros at the other nodes."""
-    leaves = tree.feature < 0
-    answers = tree.value
-    if tree.vectors is not None:
-        indices = np.where(leaves, answers, 0).astype(np.intp)
-        result = tree.vectors[indices] @ direction
-    elif tree.n_outputs == 1:
-        result = answers * direction[0]
-    else:
-        votes = np.where(leaves, answers, -1).astype(np.intp)
-        result = np.where(votes >= 0, direction[votes], 0.0)
-    return np.asarray(np.where(leaves, result, 0.0), dtype=np.float64)
+    values = np.zeros(tree.n_nodes)
+    values[tree.feature < 0] = leaf_rows(tree) @ direction
+    return values
 
 
 def expected_values(tree: Tree, values: FloatArray) -> FloatArray:

@@ -88,7 +88,7 @@ EACH_TREE = {
         const unsigned long leaf = NAME_first_leaf[t] + NAME_leaf(x, NAME_root[t]);
         scores[NAME_target[leaf]] += NAME_amount[leaf];
     }""",
-    "lines": """{
+    "rows": """{
         const double *amounts = NAME_amount + N * (NAME_first_leaf[t] + NAME_leaf(x, NAME_root[t]));
         for (k = 0; k < N; ++k) scores[k] += amounts[k];
     }""",
@@ -223,7 +223,7 @@ def _tree_tables(scores: ScoreSum) -> list[str]:
         )
         tables.append(_real("amount", np.concatenate([one.amounts[:, 0] for one in scores.trees])))
     else:
-        tables.append(_real("amount", np.concatenate([one.lines(scores.n_outputs).ravel() for one in scores.trees])))
+        tables.append(_real("amount", np.concatenate([one.rows(scores.n_outputs).ravel() for one in scores.trees])))
     return tables + (_set_tables(sets) if sets else [])
 
 
@@ -250,9 +250,9 @@ def _product_tables(scores: ScoreSum) -> list[str]:
 
 
 def _scores_function(scores: ScoreSum) -> str:
-    kind = "one" if scores.n_outputs == 1 else "votes" if scores.votes else "lines"
+    kind = "one" if scores.n_outputs == 1 else "votes" if scores.votes else "rows"
     variables = ["    unsigned long t;\n"] if scores.trees or scores.products else []
-    if (scores.trees and kind == "lines") or scores.products or scores.taken_off:
+    if (scores.trees and kind == "rows") or scores.products or scores.taken_off:
         variables.append("    int k;\n")
     if scores.products:
         variables.append("    unsigned long at = 0;\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radboost.export.parts import ExportedAnswer, ExportError, formula_of
+from radboost.export.parts import ExportedAnswer, formula_of, refuse_probabilities
 from radboost.losses.link import Link
 
 # The link "balance" works on a square of numbers on the stack.
@@ -245,8 +245,7 @@ def link_functions(link: Link) -> str:
 
 def check_stack(link: Link, answer: ExportedAnswer) -> None:
     if link.name == "balance" and answer.n_classes > MOST_BALANCED:
-        raise ExportError(
-            f"The probabilities of this model, with objective='sum' and the logistic loss, take the square of "
-            f"{answer.n_classes} classes in numbers on the stack; at most {MOST_BALANCED} classes are exported to C. "
-            "probabilities=False exports scores and labels."
+        refuse_probabilities(
+            f"objective='sum' with the logistic loss takes the square of {answer.n_classes} classes in numbers on the "
+            f"stack, and C code is made for at most {MOST_BALANCED} classes"
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from radboost.export.onnx_nodes import Graph
-from radboost.export.parts import ExportError, formula_of
+from radboost.export.parts import formula_of, refuse_probabilities
 from radboost.losses.link import Link
 
 # The link "balance" takes about ten nodes for each class, and for each row the square of the classes in numbers.
@@ -84,10 +84,9 @@ def _logistic_shares(graph: Graph, scores: str, n_classes: int) -> str:
 def _balance(graph: Graph, scores: str, n_classes: int) -> str:
     """The elimination of radboost.objectives.sum (Grassmann, Taksar and Heyman, 1985), class by class."""
     if n_classes > MOST_BALANCED:
-        raise ExportError(
-            f"The probabilities of this model, with objective='sum' and the logistic loss, take an elimination over "
-            f"{n_classes} classes, and ONNX graphs are made for at most {MOST_BALANCED}. probabilities=False exports "
-            "scores and labels."
+        refuse_probabilities(
+            f"objective='sum' with the logistic loss takes an elimination over {n_classes} classes, and ONNX graphs "
+            f"are made for at most {MOST_BALANCED}"
         )
     ranked, order = graph.add_several("TopK", 2, scores, graph.whole([n_classes]), axis=1)
     gaps = graph.add(

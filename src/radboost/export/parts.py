@@ -44,7 +44,7 @@ class ScoreSum:
 
     def without_constants(self) -> ScoreSum:
         """Sum with trees of a single leaf moved into the start, which changes the last bits."""
-        constants = [one.lines(self.n_outputs)[0] for one in self.trees if one.tree.n_nodes == 1]
+        constants = [one.rows(self.n_outputs)[0] for one in self.trees if one.tree.n_nodes == 1]
         kept = tuple(one for one in self.trees if one.tree.n_nodes > 1)
         return replace(self, start=np.sum([self.start, *constants], axis=0), trees=kept) if constants else self
 

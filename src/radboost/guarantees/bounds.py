@@ -8,16 +8,19 @@ one in which every tree pays for its own size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from radboost._typing import FloatArray
+from radboost._validation import check_sample_weight
+from radboost.ensemble import Ensemble
 from radboost.estimators import SupervisedKernelProjection
-from radboost.guarantees.holdout import margins_to_try, padded, probability
+from radboost.guarantees.holdout import padded, probability
 from radboost.guarantees.kernel_projection import projection_bound
-from radboost.guarantees.margins import FloatArray, margins, voting_ensemble
+from radboost.guarantees.margins import margins, margins_to_try, voting_ensemble
 from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
 from radboost.guarantees.theorems import Statement, by_size, one_class, several_families
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
@@ -77,7 +80,6 @@ class MarginBound:
     complexity_term: float
     family_term: float
     confidence_term: float
-    total: float = field(init=False)
     rho: float
     n_rho: int
     delta: float
@@ -90,9 +92,9 @@ class MarginBound:
     hypotheses: str
     theorem: str
 
-    def __post_init__(self) -> None:
-        terms = self.margin_error + self.complexity_term + self.family_term + self.confidence_term
-        object.__setattr__(self, "total", terms)
+    @property
+    def total(self) -> float:
+        return self.margin_error + self.complexity_term + self.family_term + self.confidence_term
 
     @property
     def vacuous(self) -> bool:
@@ -280,10 +282,8 @@ def _statements(
     return [(name, statement) for name, statement in statements if statement is not None]
 
 
-def _has_missing(model: Any, ensemble: Any, X: Any) -> bool:
+def _has_missing(model: Any, ensemble: Ensemble, X: Any) -> bool:
     """True if a value of the sample is missing: NaN, or a category that the model does not know."""
-    if not hasattr(ensemble, "categories"):
-        return False
     blocks = row_blocks(read_matrix(model, X, ensemble.categories), 1, 1)
     return any(bool(np.isnan(dense_rows(block)).any()) for block in blocks)
 
@@ -292,13 +292,9 @@ def _weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
     """Return one weight per row, checked; the sample may not be empty."""
     if n_rows == 0:
         raise ValueError("X has no rows; pass the training sample.")
-    if sample_weight is None:
+    weights = check_sample_weight(sample_weight, n_rows)
+    if weights is None:
         return np.ones(n_rows)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape} and X has {n_rows} rows; pass one weight per row.")
-    if not np.isfinite(weights).all() or (weights < 0.0).any() or not weights.any():
-        raise ValueError("sample_weight must hold finite numbers >= 0, at least one of them above 0.")
     fractions = weights[weights != np.floor(weights)]
     if len(fractions):
         raise ValueError(

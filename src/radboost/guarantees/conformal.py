@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -56,7 +56,7 @@ class ConformalPredictor:
     classes_: npt.NDArray[Any] | None
     threshold_: FloatArray
     n_rows: int
-    mean_size: float = field(default=math.nan)
+    mean_size: float
 
     def predict_set(self, X: Any) -> npt.NDArray[Any]:
         """Return the set of each row.

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radboost._tables import known_form
 from radboost._validation import check_sample_weight
-from radboost.guarantees.margins import RHO_GRID
 from radboost.rows.contents import row_hashes
 from radboost.rows.read import plain_labels
 
@@ -150,23 +149,14 @@ def exact_interval(hits: int, n: int, delta: float = 0.05) -> tuple[float, float
 
 def probability(name: str, value: Any, meaning: str) -> float:
     """Return a number strictly between 0 and 1, or say what is wrong with it."""
-    number = _number(name, value)
+    number = as_number(name, value)
     if not 0.0 < number < 1.0:
         raise ValueError(f"{name} is the probability {meaning}, between 0 and 1, got {number:g}.")
     return number
 
 
-def margins_to_try(rho: Any) -> tuple[float, ...]:
-    """Return the given margin, or RHO_GRID for None."""
-    if rho is None:
-        return RHO_GRID
-    number = _number("rho", rho)
-    if not 0.0 < number <= 1.0:
-        raise ValueError(f"rho is a normalised margin in (0, 1], got {number:g}; None chooses the best one.")
-    return (number,)
-
-
-def _number(name: str, value: Any) -> float:
+def as_number(name: str, value: Any) -> float:
+    """Return `value` as a number, or say which parameter is none."""
     try:
         return float(value)
     except (TypeError, ValueError):

@@ -30,7 +30,7 @@ from radboost import (
 )
 from radboost.ensemble import Ensemble
 from radboost.losses import QuantileLoss
-from radboost.model_file import MissingPartError, NotStored, read, save_model
+from radboost.model_file import MissingPartError, NotStored, encoding, read, save_model
 from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
 from radboost.sparsity import Generator, Kernel
 from radboost.trees import with_tree_options
@@ -116,9 +116,12 @@ def test_labels_of_every_type(tmp_path: Path, labels) -> None:
     assert_same_model(model, reload(model, tmp_path / "m"), ROWS)
 
 
-def test_labels_that_would_fill_the_memory_are_refused_before_writing(tmp_path: Path) -> None:
-    model = fitted(random_ensemble(1, 1000), ["x" * 200_000, *map(str, range(999))])
-    with pytest.raises(ModelFileError, match=r"1000 strings of up to 200000 characters.*at most 512 MiB"):
+def test_labels_that_would_fill_the_memory_are_refused_before_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "_LARGEST_TEXT_ARRAY", 2**20)
+    model = fitted(random_ensemble(1, 100), ["x" * 3000, *map(str, range(99))])
+    with pytest.raises(ModelFileError, match=r"100 strings of up to 3000 characters.*at most 1 MiB"):
         model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
 

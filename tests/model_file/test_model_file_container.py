@@ -7,8 +7,6 @@ import os
 import pickle
 import stat
 import struct
-import subprocess
-import sys
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -207,9 +205,14 @@ def test_places_that_cannot_hold_a_file(tmp_path: Path) -> None:
 # --- damage -------------------------------------------------------------------------------------------------
 
 
+def tried(n_bytes: int) -> list[int]:
+    """All of the first and the last positions of a file, and every seventh of the others."""
+    return [*range(64), *range(64, n_bytes - 40, 7), *range(n_bytes - 40, n_bytes)]
+
+
 def test_every_truncation_is_noticed(sample: Path) -> None:
     whole = sample.read_bytes()
-    for length in range(len(whole)):
+    for length in tried(len(whole)):
         sample.write_bytes(whole[:length])
         with pytest.raises(ModelFileError, match=r"truncated|empty"):
             read(sample)
@@ -217,13 +220,12 @@ def test_every_truncation_is_noticed(sample: Path) -> None:
 
 def test_every_altered_byte_is_noticed(sample: Path) -> None:
     whole = sample.read_bytes()
-    for position in range(len(whole)):
-        for flip in (0x01, 0x80, 0xFF):
-            damaged = bytearray(whole)
-            damaged[position] ^= flip
-            sample.write_bytes(damaged)
-            with pytest.raises(ModelFileError):
-                read(sample)
+    for position in tried(len(whole)):
+        damaged = bytearray(whole)
+        damaged[position] ^= (0x01, 0x80, 0xFF)[position % 3]
+        sample.write_bytes(damaged)
+        with pytest.raises(ModelFileError):
+            read(sample)
 
 
 @pytest.mark.parametrize(
@@ -342,7 +344,7 @@ def test_a_small_file_cannot_make_a_large_allocation(tmp_path: Path) -> None:
         assert peak < 2**20
 
 
-MANY = 100_000
+MANY = 30_000
 LONG = [b"x" * MANY, rb"\n" * MANY, rb"\\" * MANY, rb"\u4e00" * MANY, b"x" * MANY + rb"\ud83d\ude00"]
 MANY_PARTS = [b"0", b"0.5", b'"ab"', b"[]", b'{"":0}', b'{"":' * 25 + b"0" + b"}" * 25]
 
@@ -408,67 +410,10 @@ def test_what_is_not_a_regular_file(tmp_path: Path) -> None:
             read(path)
 
 
-# --- what killed processes leave ----------------------------------------------------------------------------
-
-DIES = (
-    "import os, sys\n"
-    "from radboost.model_file import write\n"
-    "os.fsync = lambda descriptor: os._exit(9)\n"
-    "write(sys.argv[1], {'new': True}, {})\n"
-)
-
-
-def beside(path: Path) -> list[Path]:
-    return sorted(entry for entry in path.parent.iterdir() if entry.name.endswith(".tmp"))
-
-
-def killed(path: Path) -> Path:
-    """What a process that is killed while it writes to ``path`` leaves: the old file, and one beside it."""
-    before, content = beside(path), path.read_bytes() if path.exists() else b""
-    assert subprocess.run([sys.executable, "-c", DIES, str(path)], check=False).returncode == 9
-    (left,) = set(beside(path)) - set(before)
-    assert (path.read_bytes() if path.exists() else b"") == content
-    return left
-
-
-def old(path: Path) -> Path:
-    """The file as if nobody had written to it for more than an hour."""
-    hour_ago = path.lstat().st_mtime - 3700
-    os.utime(path, (hour_ago, hour_ago), follow_symlinks=False)
-    return path
-
-
-def test_a_save_removes_what_a_killed_one_has_left_an_hour_ago(sample: Path) -> None:
-    other, first, second = old(killed(sample.with_name("other"))), old(killed(sample)), killed(sample)
-    assert not first.exists()  # gone before the second one was killed
-    write(sample, {"next": 1}, {})
-    assert read(sample)[0] == {"next": 1}
-    assert beside(sample) == sorted([other, second])  # of another target; perhaps still being written
-    old(second)
-    write(sample, {}, {})
-    assert beside(sample) == [other]
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes and links")
-def test_what_only_has_the_name_of_such_a_file_stays(sample: Path) -> None:
-    left = killed(sample)
-    left.unlink()
-    os.mkfifo(left)
-    precious = sample.with_name("precious")
-    precious.write_bytes(b"x")
-    link = left.with_name(left.name.replace(".tmp", "-link.tmp"))
-    link.symlink_to(precious)
-    old(left), old(link)
-    write(sample, {"a": 1}, {})
-    assert read(sample)[0] == {"a": 1}
-    assert beside(sample) == sorted([left, link])
-    assert precious.read_bytes() == b"x"
-
-
 def test_threads_that_save_to_one_name(tmp_path: Path) -> None:
     path = tmp_path / "m"
     with ThreadPoolExecutor(8) as threads:
         for done in [threads.submit(write, path, {"n": n}, ARRAYS) for n in range(200)]:
             done.result()
     assert 0 <= read(path)[0]["n"] < 200
-    assert beside(path) == []
+    assert list(tmp_path.iterdir()) == [path]

@@ -64,8 +64,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
     arrays : mapping of str to numpy.ndarray
         Of the types in :data:`DTYPES` (a big-endian array is stored little-endian).
     """
-    plain = {name: plain_array(name, array) for name, array in arrays.items()}
-    preamble, body = _assemble(header, plain)
+    preamble, body = _assemble(header, arrays)
     digest = hashlib.sha256()
     with replacing(Path(os.fspath(path))) as file:
         for chunk in (preamble, *body):
@@ -76,7 +75,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
 
 def n_bytes(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> int:
     """How large the file would be that ``write`` makes of the same."""
-    preamble, body = _assemble(header, {name: plain_array(name, array) for name, array in arrays.items()})
+    preamble, body = _assemble(header, arrays)
     return len(preamble) + sum(len(chunk) for chunk in body) + _CHECKSUM_BYTES
 
 
@@ -119,7 +118,8 @@ def _assemble(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> tupl
     table = []
     body: list[Any] = []
     end = 0
-    for name, array in arrays.items():
+    for name, given in arrays.items():
+        array = plain_array(name, given)
         padding = -end % _ALIGNMENT
         body += [bytes(padding), array.reshape(-1).view(np.uint8).data]
         offset = end + padding

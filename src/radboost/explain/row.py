@@ -24,10 +24,6 @@ class GivenRow:
     table: Any
     by_name: bool  # values were found by the names of the columns, which the table does not have
 
-    @property
-    def n_columns(self) -> int:
-        return int(self.table.shape[1])
-
     def value(self, column: int) -> Any:
         """Value of a column, as a type of Python's own."""
         if sparse.issparse(self.table):

@@ -289,9 +289,9 @@ def _answers(answer: ExportedAnswer, n_outputs: int, link: Link | None, probabil
 
 
 def _probabilities(answer: ExportedAnswer) -> str:
-    text = LOG + VOTES + PROBABILITIES if answer.power else PROBABILITIES.replace(CALL_VOTES, "")
+    text = LOG + VOTES + PROBABILITIES if answer.calibration.power else PROBABILITIES.replace(CALL_VOTES, "")
     for word in ("temperature", "doubt", "power", "ground"):
-        text = text.replace(word.upper(), _number(getattr(answer, word)))
+        text = text.replace(word.upper(), _number(getattr(answer.calibration, word)))
     return text
 
 

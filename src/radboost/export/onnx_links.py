@@ -36,12 +36,12 @@ def add_logistic(graph: Graph, values: str) -> str:
 
 
 def _logistic(graph: Graph, scores: str, n_classes: int) -> str:
-    both = graph.add("Mul", scores, graph.reals([-1.0, 1.0]))
+    both = graph.add("Mul", scores, graph.real([-1.0, 1.0]))
     return add_logistic(graph, both)
 
 
 def _offset_logistic(graph: Graph, scores: str, n_classes: int) -> str:
-    both = graph.add("Mul", scores, graph.reals([-1.0, 1.0]))
+    both = graph.add("Mul", scores, graph.real([-1.0, 1.0]))
     return _shares(graph, add_logistic(graph, graph.add("Add", both, graph.real(1.0))))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import Category, FloatArray
+from radboost.calibration import Calibration
 from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.families.exported import WeightedProduct, WeightedTree
 from radboost.families.kinds import kind_of
@@ -66,10 +67,7 @@ class ExportedAnswer:
 
     labels: tuple[Any, ...] | None = None  # of classes
     link: Link | str | None = None  # of classes; a text says why there is none
-    temperature: float = 1.0
-    doubt: float = 0.0
-    power: float = 0.0  # of ground + score - lowest score, a factor of the probabilities
-    ground: float = 1.0
+    calibration: Calibration = field(default_factory=Calibration)
     costs: FloatArray | None = None  # costs[c, k] of the answer k where c is right: the cheapest is answered
     exponential: bool = False  # of a regression: exp(score) is predicted
     tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, in place of `labels`

@@ -410,10 +410,68 @@ def test_what_is_not_a_regular_file(tmp_path: Path) -> None:
             read(path)
 
 
+# --- what killed processes leave ----------------------------------------------------------------------------
+
+
+def killed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a process that is killed while it writes to ``path`` leaves: the old file, and one beside it."""
+
+    def die(descriptor: int) -> None:
+        patch.setattr(Path, "unlink", lambda *_, **__: None)  # what is dead cleans up nothing
+        raise SystemExit
+
+    before = set(beside(path))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", die)
+        with pytest.raises(SystemExit):
+            write(path, {"new": True}, {})
+    (left,) = set(beside(path)) - before
+    return left
+
+
+def beside(path: Path) -> list[Path]:
+    return sorted(entry for entry in path.parent.iterdir() if entry.name.endswith(".tmp"))
+
+
+def old(path: Path) -> Path:
+    """The file as if nobody had written to it for more than an hour."""
+    hour_ago = path.lstat().st_mtime - 3700
+    os.utime(path, (hour_ago, hour_ago), follow_symlinks=False)
+    return path
+
+
+def test_a_save_removes_what_a_killed_one_has_left_an_hour_ago(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other, first = old(killed(sample.with_name("other"), monkeypatch)), old(killed(sample, monkeypatch))
+    second = killed(sample, monkeypatch)
+    assert not first.exists()  # gone before the second one was killed
+    write(sample, {"next": 1}, {})
+    assert read(sample)[0] == {"next": 1}
+    assert beside(sample) == sorted([other, second])  # of another target; perhaps still being written
+    old(second)
+    write(sample, {}, {})
+    assert beside(sample) == [other]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes and links")
+def test_what_only_has_the_name_of_such_a_file_stays(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = killed(sample, monkeypatch)
+    left.unlink()
+    os.mkfifo(left)
+    precious = sample.with_name("precious")
+    precious.write_bytes(b"x")
+    link = left.with_name(left.name.replace(".tmp", "-link.tmp"))
+    link.symlink_to(precious)
+    old(left), old(link)
+    write(sample, {"a": 1}, {})
+    assert read(sample)[0] == {"a": 1}
+    assert beside(sample) == sorted([left, link])
+    assert precious.read_bytes() == b"x"
+
+
 def test_threads_that_save_to_one_name(tmp_path: Path) -> None:
     path = tmp_path / "m"
     with ThreadPoolExecutor(8) as threads:
         for done in [threads.submit(write, path, {"n": n}, ARRAYS) for n in range(200)]:
             done.result()
     assert 0 <= read(path)[0]["n"] < 200
-    assert list(tmp_path.iterdir()) == [path]
+    assert beside(path) == []

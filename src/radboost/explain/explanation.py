@@ -168,7 +168,7 @@ class Explanation:
     def __str__(self) -> str:
         parts = [self.heading(), self._contributions()]
         if self.questions:
-            moves = _aligned(_first(gather(self.questions), "more answer"))
+            moves = _aligned(_added_up(gather(self.questions), SHOWN, "more answer"))
             parts.append(["Answers that moved the score most:", *moves])
         if self.alike is not None:
             parts.append([self._company()])
@@ -192,9 +192,8 @@ class Explanation:
 
     def _sum(self) -> list[tuple[str, float]]:
         """Texts and numbers of the sum: the base, the contributions and the score."""
-        start, more = ("the intercept", "more term") if self.formula else ("where every row starts", "more feature")
-        parts = _first([(one.text, one.effect) for one in self.contributions], more)
-        return [(start, self.base), *parts, ("the score", self.score)]
+        start = "the intercept" if self.formula else "where every row starts"
+        return [(start, self.base), *largest_parts(self, SHOWN), ("the score", self.score)]
 
     def _company(self) -> str:
         assert self.alike is not None
@@ -205,6 +204,12 @@ class Explanation:
         )
         rows = f"{number_text(self.alike)} of {number_text(self.sample_size)} training rows"
         return f"On average over the trees {rows} share its leaf{fewest}."
+
+
+def largest_parts(explanation: Explanation, n: int) -> list[tuple[str, float]]:
+    """Texts and effects of the n largest contributions, and of all others as one."""
+    parts = [(one.text, one.effect) for one in explanation.contributions]
+    return _added_up(parts, n, "more term" if explanation.formula else "more feature")
 
 
 def gather(questions: Sequence[Asked]) -> list[tuple[str, float]]:
@@ -232,11 +237,11 @@ def _often(times: int) -> str:
     return "" if times == 1 else f", {times} times"
 
 
-def _first(parts: list[tuple[str, float]], what: str) -> list[tuple[str, float]]:
-    """The first SHOWN texts and effects, and the sum of the others as one: "3 more features", where `what` is these."""
-    rest = [effect for _, effect in parts[SHOWN:]]
+def _added_up(parts: list[tuple[str, float]], n: int, what: str) -> list[tuple[str, float]]:
+    """The first n texts and effects, and the sum of the others as one: "3 more features", where `what` is these."""
+    rest = [effect for _, effect in parts[n:]]
     more = [(f"{len(rest)} {what}{'' if len(rest) == 1 else 's'}", math.fsum(rest))] if rest else []
-    return parts[:SHOWN] + more
+    return parts[:n] + more
 
 
 def _aligned(parts: list[tuple[str, float]]) -> list[str]:

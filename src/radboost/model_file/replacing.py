@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+# Seconds without a write after which a temporary file is taken to be from a process that was killed.
+LONGEST_PAUSE = 3600.0
 
 
 def check_can_save(path: str | os.PathLike[str]) -> Path:
@@ -31,7 +36,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a new file beside `path` that replaces it when the block ends without an error."""
     target = check_can_save(path)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    temporary = target.with_name(f".radboost-{secrets.token_hex(8)}.tmp")
+    # A hash of the name, which may itself be as long as the file system allows.
+    prefix = f".radboost-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
+    _remove_abandoned(target.parent, prefix)
+    temporary = target.with_name(f"{prefix}{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
             yield file
@@ -44,6 +52,18 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
         raise
     _flush_folder(target.parent)
+
+
+def _remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove regular files of these names that nobody has written to for `LONGEST_PAUSE`."""
+    oldest = time.time() - LONGEST_PAUSE
+    # Saving must not fail for a folder that cannot be listed, or for a file of another user.
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix) and entry.name.endswith(".tmp"):
+                with contextlib.suppress(OSError):
+                    if entry.is_file(follow_symlinks=False) and entry.stat().st_mtime < oldest:
+                        folder.joinpath(entry.name).unlink()
 
 
 def _flush_folder(folder: Path) -> None:

@@ -17,9 +17,7 @@ from numpy.typing import ArrayLike
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
 from radboost.ensemble import Ensemble
-from radboost.estimators import SupervisedKernelProjection
 from radboost.guarantees.holdout import padded, probability
-from radboost.guarantees.kernel_projection import projection_bound
 from radboost.guarantees.margins import margins, margins_to_try, voting_ensemble
 from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
 from radboost.guarantees.theorems import Statement, by_size, one_class, several_families
@@ -158,9 +156,7 @@ def bound(
     rho: float | None = None,
     delta: float = 0.05,
     sample_weight: ArrayLike | None = None,
-    eigengap: float | None = None,
-    largest_diagonals: Sequence[float] | None = None,
-) -> MarginBound | Any:
+) -> MarginBound:
     """Bound the true error of ``model``, with every term named.
 
     It is the smallest sum of three statements of ``docs/theory.md``, sections 7, 8 and 11, each with its part of delta.
@@ -180,7 +176,7 @@ def bound(
 
     Where no value of the sample is missing, the statement is about rows without missing values; and always about rows
     of the classes that the model knows. It is about the class with the largest score: other decisions
-    (``decision`` of ``SoftmaxBoostClassifier``) are refused.
+    (``decision`` of ``SoftmaxBoostClassifier``) are refused. Kernel projections have :func:`projection_bound`.
 
     Parameters
     ----------
@@ -200,24 +196,12 @@ def bound(
     sample_weight : array-like of shape (n_rows,), optional
         Whole numbers: a row of weight w stands for w equal rows that were drawn from the source. Leave out any other
         weights, also where ``fit`` had them; fractions are refused.
-    eigengap, largest_diagonals :
-        Of a ``SupervisedKernelProjection`` alone, which is bounded by Theorem 7.5: see :func:`projection_bound`.
 
     Returns
     -------
-    MarginBound or ProjectionBound
+    MarginBound
         Its ``total`` can be above 1; then ``vacuous`` is true.
     """
-    if isinstance(model, SupervisedKernelProjection):
-        if sample_weight is not None:
-            raise ValueError("Theorem 7.5 is for rows that are drawn one by one: leave out sample_weight.")
-        return projection_bound(
-            model, X, y, eigengap=eigengap, largest_diagonals=largest_diagonals, rho=rho, delta=delta
-        )
-    if eigengap is not None or largest_diagonals is not None:
-        raise ValueError(
-            f"eigengap and largest_diagonals belong to the bound of a SupervisedKernelProjection; got {model!r}."
-        )
     ensemble = voting_ensemble(model)
     delta, grid = probability("delta", delta, "that the bound fails"), margins_to_try(rho)
     decides_by = model._decides_by() if hasattr(model, "_decides_by") else "argmax"

@@ -79,8 +79,8 @@ def voting_ensemble(model: Any) -> Ensemble:
         )
     if not isinstance(ensemble, Ensemble):
         raise TypeError(
-            f"{type(model).__name__} does not vote: its {type(ensemble).__name__} has no weights, so that there are no "
-            "margins and no bound."
+            f"{type(model).__name__} does not vote: its {type(ensemble).__name__} is no sum of weighted votes, so that "
+            "there are no margins and no such bound. Kernel projections have guarantees.projection_bound."
         )
     if any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in ensemble.entered):
         raise TypeError(

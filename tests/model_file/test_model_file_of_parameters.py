@@ -107,6 +107,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("models")
     for name in MODELS:
         fitted(name).save(folder / name)
+        radboost.load(folder / name)
     return folder
 
 
@@ -117,7 +118,6 @@ def test_parameters_that_no_fit_takes(
 ) -> None:
     path = tmp_path / "m"
     path.write_bytes((files / name).read_bytes())
-    radboost.load(path)
     with pytest.raises(ModelFileError, match=str(path)):
         radboost.load(forged(path, setter(entry, parameter, value=value)))
 

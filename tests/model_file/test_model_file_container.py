@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from radboost.model_file import DTYPES, FORMAT_VERSION, MAGIC, ModelFileError, container, read, write
+from radboost.model_file import DTYPES, FORMAT_VERSION, MAGIC, ModelFileError, read, write
 
 IN_TMP = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -77,7 +77,6 @@ def test_what_is_read_is_what_was_written(sample: Path) -> None:
 def test_a_file_without_arrays(tmp_path: Path) -> None:
     write(tmp_path / "m", {}, {})
     assert read(tmp_path / "m") == ({}, {})
-    assert (tmp_path / "m").stat().st_size == container._SMALLEST_FILE
 
 
 def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
@@ -237,7 +236,7 @@ def test_every_altered_byte_is_noticed(sample: Path) -> None:
         (lambda b: b[:-1] + bytes([b[-1] ^ 1]), "checksum"),
         (lambda b: b[:16] + struct.pack("<Q", 2**64 - 1) + b[24:], "truncated"),
         (lambda b: seal(b[:12] + struct.pack("<I", 2**32 - 1) + b[16:-32]), "header claims"),
-        (lambda b: seal(b[:24]), "fewer than the smallest"),
+        (lambda b: seal(b[:24]), "header claims"),
         (lambda b: b.replace(b"\r\n", b"\n"), "signature"),
     ],
 )

@@ -33,7 +33,6 @@ MAGIC = b"\x89RADB\r\n\x1a"
 _PREAMBLE = struct.Struct("<8sIIQ")  # magic, format version, bytes of header, bytes of the whole file
 _ALIGNMENT = 64
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
-_SMALLEST_FILE = _PREAMBLE.size + _ALIGNMENT + _CHECKSUM_BYTES - _PREAMBLE.size % _ALIGNMENT
 
 MAX_HEADER_BYTES = 64 * 2**20
 MAX_NESTING = 32
@@ -193,8 +192,6 @@ def _check_preamble(head: bytes, size: int) -> int:
     require(version >= 1, f"its format version is {version}, and the first is 1")
     require(size >= stated_size, f"it is truncated ({size} of {stated_size} bytes)")
     require(size <= stated_size, f"{size - stated_size} bytes follow its end")
-    fewest = f"its {size} bytes are fewer than the smallest model file has ({_SMALLEST_FILE})"
-    require(size >= _SMALLEST_FILE, fewest)
     most = min(size - _PREAMBLE.size - _CHECKSUM_BYTES, MAX_HEADER_BYTES)
     require(
         header_length <= most, f"its header claims {header_length:,} bytes, more than the file or the format allows"

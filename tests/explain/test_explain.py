@@ -61,13 +61,12 @@ TREES: list[tuple[Any, np.ndarray, np.ndarray]] = [
 ]
 FORMULAS: list[tuple[Any, np.ndarray, np.ndarray]] = [
     (SparseBoostClassifier(alpha=0.02), FULL, FULL_Y),
-    (SparseBoostClassifier(alpha=0.02), CLASSES[0][:, :0], CLASSES[1]),  # columns come below
+    (SparseBoostClassifier(alpha=0.02), np.nan_to_num(CLASSES[0]), CLASSES[1]),
     (SparseBoostClassifier(alpha=0.05, family="products", tol=0.03), FULL, FULL_Y),
     (SparseBoostClassifier(alpha=0.05, family="stumps", tol=0.03), FULL, FULL_Y),
     (SparseBoostRegressor(), FULL, NUMBERS),
     (AgnosticClassifier(n_rounds=20), FULL, FULL_Y),
 ]
-FORMULAS[1] = (FORMULAS[1][0], np.nan_to_num(CLASSES[0]), CLASSES[1])
 
 
 def kind(value: Any) -> str:

@@ -22,7 +22,7 @@ MOST_REMARKS = 5
 
 @dataclass(frozen=True)
 class RowPrediction:
-    """Prediction for a row, and the combination of outputs behind it: that of the answer less the runner-up's."""
+    """Prediction for a row, and the combination of outputs behind it: predicted class minus runner-up."""
 
     answer: Any
     runner_up: Any
@@ -71,7 +71,7 @@ def explained_by_trees(
     *,
     covers_are_rows: bool,
 ) -> Explanation:
-    """`contributions` has a line for each output, with the base behind the features; `leaves` one for each tree.
+    """`contributions` has a row for each output, with the base behind the features; `leaves` one for each tree.
 
     `covers_are_rows`: the trees know the weight of the training rows in their leaves.
     """

@@ -1,4 +1,4 @@
-"""One answer of a model, explained: the numbers, and the same in words."""
+"""One prediction of a model, explained: the numbers, and the same in words."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def trees_of(ensemble: Any) -> Iterator[tuple[float, Tree]]:
 
 
 def cover_importances(ensemble: Any) -> FloatArray:
-    """The weight of the training rows that answer questions about each column, times that of the tree, as shares."""
+    """Weight of the training rows at the splits on each column, times that of the tree, divided by the sum."""
     importances = np.zeros(ensemble.n_features)
     for weight, tree in trees_of(ensemble):
         inner = tree.feature >= 0
@@ -57,7 +57,7 @@ def permutation_importance(
 ) -> Any:
     """How much lower the score is with a column shuffled, as scikit-learn's function of the same name draws it.
 
-    A column that is not among the `used` ones cannot change an answer, and is not tried.
+    A column that is not among the `used` ones cannot change a prediction, and is not tried.
     """
     from sklearn.metrics import check_scoring  # which loads much that fits and predictions do not need
 
@@ -137,7 +137,7 @@ def _shuffled(X: Any, column: int, order: Places) -> Iterator[Any]:
 
 
 def _with_column_in_order(X: Any, column: int, order: Places) -> Any:
-    """A data frame that shares all columns but one."""
+    """Data frame with one column in another order, without a copy of the others."""
     if is_arrow(X):
         return X.set_column(column, X.schema.names[column], X.column(column).take(order))
     if hasattr(X, "iloc"):

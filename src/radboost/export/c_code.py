@@ -183,7 +183,7 @@ def _asks_categories(scores: ScoreSum) -> bool:
 
 
 def _tree_tables(scores: ScoreSum) -> list[str]:
-    """The nodes of all trees, one tree after the other; a leaf has its number in the place of its left child."""
+    """The nodes of all trees, one tree after the other; a leaf has its number instead of a left child."""
     features, thresholds, left, flags = [], [], [], []
     sets: list[tuple[int, list[int]]] = []
     for one in scores.trees:

@@ -139,7 +139,7 @@ void NAME_probabilities(const double *x, double *probabilities)
 }}
 """
 CHEAPEST = """
-/* The class with the least expected cost, as its place in the list of classes above. */
+/* The class with the least expected cost, as its index in the list of classes above. */
 int NAME_predict(const double *x)
 {
     static const double costs[K][K] = COSTS;
@@ -159,7 +159,7 @@ int NAME_predict(const double *x)
 }
 """
 SIGN = """
-/* The predicted class, as its place in the list of classes above. */
+/* The predicted class, as its index in the list of classes above. */
 int NAME_predict(const double *x)
 {
     double score;
@@ -168,7 +168,7 @@ int NAME_predict(const double *x)
 }
 """
 LARGEST_SCORE = """
-/* The predicted class, as its place in the list of classes above. */
+/* The predicted class, as its index in the list of classes above. */
 int NAME_predict(const double *x)
 {
     double scores[N];
@@ -216,7 +216,7 @@ double NAME_predict(const double *x)
 
 
 TASKS = """
-/* For each task the place of its label in the list above. */
+/* For each task the index of its label in the list above. */
 void NAME_predict(const double *x, int *labels)
 {
     double scores[N];

@@ -76,7 +76,7 @@ def _metadata(model: Exported) -> dict[str, str]:
 
 
 def _add_scores(graph: Graph, scores: ScoreSum) -> str:
-    """The name of a table with a line for each row and a column for each score."""
+    """Name of the matrix of scores, shape (n_rows, n_outputs)."""
     parts = []
     if scores.trees or not scores.products:
         questions = category_questions(scores)

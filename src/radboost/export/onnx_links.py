@@ -15,7 +15,7 @@ MOST_BALANCED = 256
 
 
 def add_link(graph: Graph, link: Link, scores: str, n_classes: int) -> str:
-    """A line for each row and a column for each class."""
+    """Name of the matrix of probabilities, shape (n_rows, n_classes)."""
     if link.scale != 1.0:
         scores = graph.add("Mul", scores, graph.real(link.scale))
     return formula_of(link, LINKS)(graph, scores, n_classes)

@@ -23,14 +23,14 @@ SUM, NO_TRANSFORM = 1, 0
 class CategoryQuestions:
     """The different questions about categories, each answered by a column that follows those of X: 0 left, 1 right.
 
-    The operator has a mode BRANCH_MEMBER for sets; onnxruntime up to 1.31 gives wrong answers with it.
+    The operator has a mode BRANCH_MEMBER for sets; onnxruntime up to 1.31 computes it wrongly.
     """
 
     columns: dict[tuple[int, bool, bytes], int]  # by feature, whether missing values go left, and the set
-    tables: dict[int, FloatArray]  # by feature: a line for each category and one for missing values, the new columns
+    tables: dict[int, FloatArray]  # by feature: a row for each category and one for missing values, the new columns
 
     def column(self, tree: Tree, node: int) -> int | None:
-        """The column that answers the question of a node; None if it asks for a number."""
+        """The column that decides the split of a node; None for a numeric split."""
         index = int(np.searchsorted(tree.category_nodes, node))
         if index == len(tree.category_nodes) or tree.category_nodes[index] != node:
             return None

@@ -68,9 +68,9 @@ class ExportedAnswer:
     labels: tuple[Any, ...] | None = None  # of classes
     link: Link | str | None = None  # of classes; a text says why there is none
     calibration: Calibration = field(default_factory=Calibration)
-    costs: FloatArray | None = None  # costs[c, k] of the answer k where c is right: the cheapest is answered
+    costs: FloatArray | None = None  # costs[c, k] of predicting k where c is right: the cheapest class is predicted
     exponential: bool = False  # of a regression: exp(score) is predicted
-    tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, in place of `labels`
+    tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, instead of `labels`
 
     @property
     def has_labels(self) -> bool:

@@ -107,7 +107,7 @@ def holdout(
     predicted = np.asarray(model.predict(X))
     if predicted.ndim != 1:
         raise TypeError(
-            f"{type(model).__name__} predicts {predicted.ndim}-dimensional answers; a limit is for one label per row. "
+            f"{type(model).__name__} predicts arrays of {predicted.ndim} dimensions; a limit is for one label per row. "
             "Ask for one output at a time."
         )
     if len(labels) != len(predicted):
@@ -118,7 +118,7 @@ def holdout(
     if weights is not None and (weights != 1.0).any():
         raise ValueError(
             "sample_weight must be all 1 here: the limits are exact for rows that are drawn one by one, which copies "
-            "are not, and a weighted share of mistakes is not binomial. Pass each row once, without weights."
+            "are not, and a weighted fraction of mistakes is not binomial. Pass each row once, without weights."
         )
     warn_of_copies(X, "limits")
     n, wrong = len(labels), int(np.count_nonzero(_differ(predicted, labels)))

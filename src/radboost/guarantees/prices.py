@@ -32,12 +32,12 @@ class Prices:
     """Prices that the three statements of section 7 charge."""
 
     one_class: float | None  # kappa of the smallest set that holds all hypotheses; None where no set is known
-    class_choices: float  # log(1 / share of delta) of that set among all that it might have been
+    class_choices: float  # log(1 / fraction of delta) of that set among all that it might have been
     mean: float  # the mean of the hypotheses' kappa under their weights
     n_families: int  # p: so many families are drawn from
-    family_choices: float  # log(1 / share of delta) of that list of families
-    by_size: float | None  # the mean of kappa where each tree pays for its place among all sizes; None without (7h)
-    size_choices: float  # log(1 / share of delta) of what is chosen besides sizes
+    family_choices: float  # log(1 / fraction of delta) of that list of families
+    by_size: float | None  # the mean of kappa where each tree pays for its own size; None without (7h)
+    size_choices: float  # log(1 / fraction of delta) of what is chosen besides sizes
     alone: bool  # there is one family in the first place
     from_sample: bool  # complexities are those of this sample: categories were counted in it
     about: str  # the set, in words

@@ -255,7 +255,7 @@ def test_a_smaller_sample_pays_for_it(model: Votes, sample) -> None:
         ({"rho": 0}, ValueError, r"\(0, 1\]"),
         ({"rho": 1.01}, ValueError, r"\(0, 1\]"),
         ({"rho": float("nan")}, ValueError, r"\(0, 1\]"),
-        ({"rho": "best"}, TypeError, "rho must be a number"),
+        ({"rho": "best"}, ValueError, r"rho must be None or a number in \(0, 1\]; got 'best'"),
         ({"delta": 0}, ValueError, "between 0 and 1"),
         ({"delta": 1}, ValueError, "between 0 and 1"),
         ({"delta": None}, TypeError, "delta must be a number"),

@@ -230,7 +230,7 @@ def test_what_else_is_refused() -> None:
         sources_bound(model, X[sources != "west"], y[sources != "west"], sources[sources != "west"])
     with pytest.raises(ValueError, match="the source 'south', which the model does not know"):
         sources_bound(model, X, y, np.where(sources == "west", "south", sources))
-    with pytest.raises(ValueError, match="rho is a normalised margin"):
+    with pytest.raises(ValueError, match=r"rho must be None or a number in \(0, 1\]"):
         sources_bound(model, X, y, sources, rho=2.0)
     with pytest.raises(ValueError, match="delta is the probability"):
         sources_bound(model, X, y, sources, delta=0.0)

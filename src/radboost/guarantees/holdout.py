@@ -149,18 +149,13 @@ def exact_interval(hits: int, n: int, delta: float = 0.05) -> tuple[float, float
 
 def probability(name: str, value: Any, meaning: str) -> float:
     """Return a number strictly between 0 and 1, or say what is wrong with it."""
-    number = as_number(name, value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}.") from None
     if not 0.0 < number < 1.0:
         raise ValueError(f"{name} is the probability {meaning}, between 0 and 1, got {number:g}.")
     return number
-
-
-def as_number(name: str, value: Any) -> float:
-    """Return `value` as a number, or say which parameter is none."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}.") from None
 
 
 def padded(rows: Mapping[str, str]) -> list[str]:

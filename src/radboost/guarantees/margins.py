@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from radboost._typing import FloatArray
+from radboost._validation import check_real_or
 from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.families.sourced import SourcedHypothesis
-from radboost.guarantees.holdout import as_number, check_predicts
+from radboost.guarantees.holdout import check_predicts
 from radboost.rows.read import known_labels
 
 RHO_GRID: tuple[float, ...] = tuple(2.0 ** (-k / 4) for k in range(1, 33))
@@ -91,14 +92,10 @@ def voting_ensemble(model: Any) -> Ensemble:
     return ensemble
 
 
-def margins_to_try(rho: Any) -> tuple[float, ...]:
-    """Return the given margin, or RHO_GRID for None."""
-    if rho is None:
-        return RHO_GRID
-    number = as_number("rho", rho)
-    if not 0.0 < number <= 1.0:
-        raise ValueError(f"rho is a normalised margin in (0, 1], got {number:g}; None chooses the best one.")
-    return (number,)
+def margins_to_try(rho: float | None) -> tuple[float, ...]:
+    """The given margin, or RHO_GRID for None."""
+    check_real_or((None,), "rho", rho, low=0.0, high=1.0, open_low=True)
+    return RHO_GRID if rho is None else (float(rho),)
 
 
 def leads_of(scores: FloatArray, right: NDArray[Any]) -> FloatArray:

@@ -11,12 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
+from hand_made import tree
 from radboost import DeepBoostClassifier, Mixtures, MultiSourceBoostClassifier
 from radboost.families import Candidates
-from radboost.families.candidates import stumps_at
 from radboost.guarantees import RHO_GRID, SourcesBound, bound, sources_bound
 from radboost.guarantees.sources import TreePrices
-from radboost.trees.tree import NODE_ARRAYS, Tree
 
 NAMES = np.array(["east", "north", "west"])
 CENTRES = np.array([0.0, -3.0, 3.0])
@@ -259,9 +258,7 @@ def test_a_ready_q_that_the_fit_did_not_use_is_refused() -> None:
 
 
 def test_trees_with_leaves_beyond_1_are_refused() -> None:
-    [tree] = stumps_at([[0.0], [], []])
-    nodes = {name: getattr(tree, name) * (5 if name == "value" else 1) for name in NODE_ARRAYS}
-    large = Tree([np.asarray(nodes[name], dtype) for name, dtype in NODE_ARRAYS.items()], 3, 1)
+    large = tree([(0, 0.0, 1, 0, 1.0), (-5.0,), (5.0,)], 3, 1)
     model, *rows = fitted(300, family=Candidates([large]))
     with pytest.raises(ValueError, match="a number beyond 1 in a leaf"):
         sources_bound(model, *rows)

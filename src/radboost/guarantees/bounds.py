@@ -20,7 +20,7 @@ from radboost.ensemble import Ensemble
 from radboost.guarantees.holdout import padded, probability
 from radboost.guarantees.margins import margins, margins_to_try, voting_ensemble
 from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
-from radboost.guarantees.theorems import Statement, by_size, one_class, several_families
+from radboost.guarantees.theorems import Statement, one_set, several_families
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
 # A margin that equals rho counts against the model; in floating point it may come out a few ulps above.
@@ -257,13 +257,18 @@ def _statements(
 ) -> list[tuple[str | None, Statement]]:
     """Applicable statements with equal parts of delta; a single family needs no Theorem 1."""
     part = delta / (3 if not priced.alone else 1 if priced.by_size is None else 2)
-    statements: list[tuple[str | None, Statement | None]] = [
-        (MARGIN_BOUND, one_class(priced, rho, part, m)),
-        (BY_SIZE, by_size(priced, rho, part, m)),
+    sets = (
+        (MARGIN_BOUND, priced.one_class, priced.class_choices),
+        (BY_SIZE, priced.by_size, priced.size_choices),
+    )
+    statements: list[tuple[str | None, Statement]] = [
+        (name, one_set(kappa, choices, rho, part, m, from_sample=priced.from_sample))
+        for name, kappa, choices in sets
+        if kappa is not None
     ]
     if not priced.alone:
         statements.append((None, several_families(priced, rho, part, m, n_classes)))
-    return [(name, statement) for name, statement in statements if statement is not None]
+    return statements
 
 
 def _has_missing(model: Any, ensemble: Ensemble, X: Any) -> bool:

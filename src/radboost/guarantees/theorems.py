@@ -1,8 +1,8 @@
 """The three statements that `bound` takes the best of, for one margin (docs/theory.md, section 7).
 
 `one_set` is the standard margin bound for the convex hull of one set of functions, (7b), with structural risk
-minimization over the sets that it might have been; and, with another kappa, (7h), in which every tree pays for its own
-size. `several_families` is Theorem 1 of Deep Boosting, put right, (7f): every hypothesis pays for its own family.
+minimization over the sets that it might have been. With another kappa it is (7h): every tree pays for its own size.
+`several_families` is Theorem 1 of Deep Boosting, put right, (7f): every hypothesis pays for its own family.
 """
 
 from __future__ import annotations

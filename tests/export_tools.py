@@ -23,7 +23,7 @@ class Compiled:
         source, library = folder / "models.c", folder / "models.so"
         source.write_text("".join(texts.values()), encoding="ascii")
         subprocess.run([str(GCC), *STRICT, "-shared", "-fPIC", source, "-o", library], check=True)
-        self._library = ctypes.CDLL(str(library))
+        self.library = ctypes.CDLL(str(library))
 
     def scores(self, name: str, rows: np.ndarray, n_scores: int) -> np.ndarray:
         found = self._fill(f"{name}_scores", rows, n_scores)
@@ -36,7 +36,7 @@ class Compiled:
         return self._each(f"{name}_predict", rows, ctypes.c_int)
 
     def task_places(self, name: str, rows: np.ndarray, n_tasks: int) -> np.ndarray:
-        call, found = getattr(self._library, f"{name}_predict"), np.full((len(rows), n_tasks), -1, dtype=np.intc)
+        call, found = getattr(self.library, f"{name}_predict"), np.full((len(rows), n_tasks), -1, dtype=np.intc)
         for row, line in zip(rows, found, strict=True):
             call(row.ctypes.data_as(DOUBLES), line.ctypes.data_as(ctypes.POINTER(ctypes.c_int)))
         return found
@@ -48,13 +48,13 @@ class Compiled:
         return self._fill(f"{name}_predict", rows, n_targets)
 
     def _fill(self, function: str, rows: np.ndarray, width: int) -> np.ndarray:
-        call, found = getattr(self._library, function), np.full((len(rows), width), np.nan)
+        call, found = getattr(self.library, function), np.full((len(rows), width), np.nan)
         for row, line in zip(rows, found, strict=True):
             call(row.ctypes.data_as(DOUBLES), line.ctypes.data_as(DOUBLES))
         return found
 
     def _each(self, function: str, rows: np.ndarray, kind: Any) -> np.ndarray:
-        call = getattr(self._library, function)
+        call = getattr(self.library, function)
         call.restype = kind
         return np.array([call(row.ctypes.data_as(DOUBLES)) for row in rows])
 

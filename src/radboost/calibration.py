@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 
 from radboost._typing import ClassIds, FloatArray
 
-# Of temperatures; temperature and power are found up to the tolerance.
+# Of temperatures; temperature and power are accurate to the tolerance.
 LOG_TEMPERATURES, MOST_POWER, TOLERANCE = (-4.0, 4.0), 8.0, 0.01
 # Bounds, start and tolerance of the search for the doubt, and most of Newton's steps.
 MOST_DOUBT, FIRST_DOUBT, DOUBT_TOLERANCE, MOST_NEWTON_STEPS = 0.98, 0.05, 1e-4, 40
@@ -34,8 +34,8 @@ class Calibration:
     """Map from scores to probabilities: (1 - doubt) p_k + doubt / K.
 
     p_k are the probabilities of score / temperature, times (ground + score - lowest score of the row)^power, divided by
-    their sum. Temperatures below 1 make a model surer, above 1 less sure. The doubt is the share of the labels that say
-    nothing. The power, which is 0 with two classes, says how much the votes for a class count as its share; the ground
+    their sum. Temperatures below 1 make a model surer, above 1 less sure. The doubt is the fraction of labels that say
+    nothing. The power, which is 0 with two classes, says how much the votes for a class count; the ground
     is what a class has without any.
     """
 
@@ -96,9 +96,9 @@ def fit_calibration(probabilities: Probabilities, parts: Sequence[CalibrationRow
             return loss + prior, 0.0, doubt
 
         def at_power(power: float) -> tuple[float, float]:
-            shares = plain * np.exp(power * votes)
-            shares /= shares.sum(axis=1, keepdims=True)
-            loss, doubt = rows.best_doubt(shares)
+            weighted = plain * np.exp(power * votes)
+            weighted /= weighted.sum(axis=1, keepdims=True)
+            loss, doubt = rows.best_doubt(weighted)
             return loss + prior + power / MEAN_POWER, doubt
 
         power, (loss, doubt) = _least(at_power, (0.0, MOST_POWER))
@@ -113,14 +113,14 @@ def fit_calibration(probabilities: Probabilities, parts: Sequence[CalibrationRow
 def shrunk(calibration: Calibration | None, n_rows: int, few: int, n_classes: int) -> Calibration:
     """A calibration for `n_rows` rows, fewer than `few`, which say little about how sure to be.
 
-    As if there were up to two more rows, with labels that say nothing: their share is a doubt on top of the one found.
+    As if there were up to two more rows, with labels that say nothing: their fraction is a doubt on top of its own.
     A temperature below 1 is drawn to 1, in logarithms. Both end where there are `few` rows. Where no rows could be held
     back (`calibration` is None) there is such a row for each class.
     """
-    share = n_rows / few
-    more = 2.0 * (1.0 - share) if calibration is not None else float(n_classes)
+    fraction = n_rows / few
+    more = 2.0 * (1.0 - fraction) if calibration is not None else float(n_classes)
     calibration = Calibration() if calibration is None else calibration
-    temperature = calibration.temperature if calibration.temperature >= 1.0 else calibration.temperature**share
+    temperature = calibration.temperature if calibration.temperature >= 1.0 else calibration.temperature**fraction
     doubt = 1.0 - n_rows / (n_rows + more) * (1.0 - calibration.doubt)
     return replace(calibration, temperature=temperature, doubt=doubt)
 
@@ -131,7 +131,7 @@ class _Rows:
     def __init__(self, parts: Sequence[CalibrationRows], n_threads: int) -> None:
         self.scores = np.concatenate([part.scores for part in parts])
         ends = np.cumsum([0, *(len(part.class_ids) for part in parts)])
-        self._places = np.arange(len(self.scores)), np.concatenate([part.class_ids for part in parts])
+        self._own_class = np.arange(len(self.scores)), np.concatenate([part.class_ids for part in parts])
         self._sums = [(part.weights, slice(*ends[k : k + 2])) for k, part in enumerate(parts)]
         self._n_threads = n_threads
         self._last_doubt = FIRST_DOUBT
@@ -147,10 +147,10 @@ class _Rows:
     def best_doubt(self, probabilities: FloatArray) -> tuple[float, float]:
         """The least loss with these probabilities, and the doubt that has it.
 
-        The loss is convex in the doubt. The root of its slope is found by Newton's steps from the last doubt, or by
-        bisection where such a step leaves the interval.
+        The loss is convex in the doubt. Newton's steps from the last doubt find the root of its slope, bisection where
+        such a step leaves the interval.
         """
-        right, even = np.maximum(probabilities[self._places], SMALLEST), 1.0 / probabilities.shape[1]
+        right, even = np.maximum(probabilities[self._own_class], SMALLEST), 1.0 / probabilities.shape[1]
         if 1.0 + self.sum(1.0 - even / right) >= 0.0:
             return -self.sum(np.log(right)), 0.0  # it rises from 0 on
         low, high, doubt = 0.0, MOST_DOUBT, self._last_doubt

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
 from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
+from radboost.rows.read import known_labels
 from radboost.rows.sources import ids_among, known_sources, read_sources
 
 
@@ -30,7 +30,7 @@ def coverage(y_true: Any, scores: Any, *, classes: Any = None, sample_weight: An
     labels = np.arange(values.shape[1]) if classes is None else np.asarray(classes)
     if len(labels) != values.shape[1]:
         raise ValueError(f"scores have {values.shape[1]} columns for {len(labels)} classes; one for each is needed.")
-    indices = _class_indices(np.asarray(y_true), labels)
+    indices = known_labels(np.asarray(y_true), labels, "y_true")
     if len(indices) != len(values):
         raise ValueError(f"y_true has {len(indices)} labels for {len(values)} rows of scores.")
     own = values[np.arange(len(values)), indices][:, None]
@@ -78,11 +78,3 @@ def _columns(scores: FloatArray) -> FloatArray:
     if scores.ndim != 2:
         raise ValueError(f"scores must have a row for each row and a column for each class; got shape {scores.shape}.")
     return scores
-
-
-def _class_indices(y: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    indices = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
-    unknown = np.flatnonzero(labels[indices] != y)
-    if len(unknown):
-        raise ValueError(f"y_true holds {y[unknown[0]]!r}, which is not one of the classes {labels.tolist()[:10]}.")
-    return indices

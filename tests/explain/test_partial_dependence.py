@@ -16,17 +16,13 @@ from sklearn.inspection import PartialDependenceDisplay, partial_dependence
 
 from properties.hooks import with_sources
 from radboost import (
-    AgnosticClassifier,
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
-    RGBClassifier,
     RGBRegressor,
-    SoftmaxBoostClassifier,
     SparseBoostClassifier,
-    SparseBoostRegressor,
     SupervisedKernelProjection,
 )
-from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost.baselines import MartiBoostClassifier
 from reference.data import smooth, smooth_classes
 
 X, Y = smooth(0, m=100, d=4)
@@ -35,16 +31,10 @@ NUMBERS = X[:, 0] + 0.1 * X[:, 1]
 MODELS: list[tuple[Any, np.ndarray, np.ndarray]] = [
     (DeepBoostClassifier(n_rounds=5), X, Y),
     (DeepBoostClassifier(n_rounds=5), *CLASSES),
-    (SoftmaxBoostClassifier(n_rounds=5), *CLASSES),
-    (RGBClassifier(n_rounds=5), *CLASSES),
     (RGBRegressor(n_rounds=5), X, NUMBERS),
     (RGBRegressor(n_rounds=5, loss="poisson"), X, NUMBERS - NUMBERS.min()),
     (SparseBoostClassifier(alpha=0.02), X, Y),
-    (SparseBoostRegressor(), X, NUMBERS),
-    (AgnosticClassifier(n_rounds=10), X, Y),
     (SupervisedKernelProjection(n_starts=0), X, Y),
-    (AdaBoostMHClassifier(n_rounds=5, max_leaves=4), *CLASSES),
-    (SAMMEClassifier(n_rounds=5, max_leaves=4), X, Y),
     (MartiBoostClassifier(n_rounds=3, max_leaves=4), X, Y),
     (with_sources(MultiSourceBoostClassifier(n_rounds=4)), X, Y),
 ]

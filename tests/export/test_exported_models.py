@@ -135,18 +135,8 @@ def compiled(chosen: list[Fitted], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.mark.parametrize("place", range(len(CHOSEN)), ids=CHOSEN)
-def test_onnx(chosen: list[Fitted], place: int) -> None:
-    check_onnx(chosen[place])
-
-
-@pytest.mark.parametrize("place", range(len(CHOSEN)), ids=CHOSEN)
-def test_treelite(chosen: list[Fitted], place: int) -> None:
-    check_treelite(chosen[place])
-
-
-@pytest.mark.parametrize("place", range(len(CHOSEN)), ids=CHOSEN)
-def test_c(chosen: list[Fitted], compiled: Compiled, place: int) -> None:
-    check_c(chosen[place], compiled)
+def test_every_form(chosen: list[Fitted], compiled: Compiled, place: int) -> None:
+    check(chosen[place], compiled)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -168,9 +158,13 @@ def test_all_cases(case: Case, tmp_path: Path) -> None:
             fitted(case, "model")
         return
     one = fitted(case, "model")
+    check(one, Compiled({"model": one.model.to_c()}, tmp_path))
+
+
+def check(one: Fitted, compiled: Compiled) -> None:
     check_onnx(one)
     check_treelite(one)
-    check_c(one, Compiled({"model": one.model.to_c()}, tmp_path))
+    check_c(one, compiled)
 
 
 def check_onnx(one: Fitted) -> None:

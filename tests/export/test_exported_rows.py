@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,9 @@ from radboost import (
 )
 from radboost.baselines import AdaBoostMHClassifier
 from radboost.calibration import Calibration
-from radboost.export import ExportError
+from radboost.export import ExportError, c_links, onnx_links
+from radboost.export.c_code import c_code
 from radboost.export.onnx_graph import onnx_model
-from radboost.export.onnx_links import MOST_BALANCED
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("treelite")
@@ -261,24 +262,26 @@ def test_losses_of_users_have_no_probabilities_elsewhere(estimator: Any, plain: 
     np.testing.assert_array_equal(found["label"], model.predict(X))
 
 
-def test_votes_as_a_power(plain: tuple[np.ndarray, np.ndarray]) -> None:
+@pytest.mark.parametrize("calibration", [Calibration(0.7, 0.1, 1.3, 0.02), Calibration(2.0, 0.0, 7.5, 1e-200)])
+def test_votes_as_a_power(plain: tuple[np.ndarray, np.ndarray], calibration: Calibration, tmp_path: Path) -> None:
+    """What the calibration of several classes multiplies probabilities by, with a ground that is nearly nothing too."""
     X, y = plain
     model = DeepBoostClassifier(5, n_jobs=1, calibration=None).fit(X, y + (X[:, 2] > 1.0))
-    assert len(model.classes_) == 3
-    for given in (Calibration(0.7, 0.1, 1.3, 0.02), Calibration(2.0, 0.0, 7.5, 1e-200)):
-        model.calibration_ = given
-        found = run_onnx(model.to_onnx(), X)["probabilities"]
-        np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-12, atol=1e-300)
+    model.calibration_ = calibration
+    expected = model.predict_proba(X)
+    compiled = Compiled({"m": model.to_c()}, tmp_path)
+    for found in (run_onnx(model.to_onnx(), X)["probabilities"], compiled.probabilities("model", X, 3)):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
 
 
 def test_too_many_classes_for_the_elimination(plain: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = plain
     exported = DeepBoostClassifier(2, n_jobs=1, calibration=None).fit(X, y + (X[:, 2] > 1.0))._exported()
-    labels = tuple(range(MOST_BALANCED + 1))
-    many = replace(exported, answer=replace(exported.answer, labels=labels))
-    with pytest.raises(ExportError, match=rf"at most {MOST_BALANCED}\. probabilities=False"):
-        onnx_model(many, True)
-    onnx_model(many, False)
+    for form, most in ((onnx_model, onnx_links.MOST_BALANCED), (partial(c_code, name="m"), c_links.MOST_BALANCED)):
+        many = replace(exported, answer=replace(exported.answer, labels=tuple(range(most + 1))))
+        with pytest.raises(ExportError, match=rf"at most {most}( classes)?\. probabilities=False"):
+            form(many, probabilities=True)
+        form(many, probabilities=False)
 
 
 def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch, plain: tuple[np.ndarray, np.ndarray]) -> None:

@@ -75,16 +75,6 @@ def test_the_bound_says_something_on_many_rows_and_holds() -> None:
     assert error < result.total < 0.12
 
 
-def test_labels_as_they_were_fitted() -> None:
-    X, y = separable(200, 5)
-    names = np.array(["healthy", "ill"])[y]
-    model = DeepBoostClassifier(n_rounds=5).fit(X, names)
-    np.testing.assert_array_equal(margins(model, X, names), margins(model, X, names.tolist()))
-    assert np.mean(margins(model, X, names) > 0) == model.score(X, names)
-    with pytest.raises(ValueError, match="the model knows"):
-        margins(model, X, y)
-
-
 @pytest.mark.parametrize(
     "model",
     [

@@ -11,12 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
+from hand_made import tree
 from radboost import DeepBoostClassifier, Mixtures, MultiSourceBoostClassifier
 from radboost.families import Candidates
-from radboost.families.candidates import stumps_at
 from radboost.guarantees import RHO_GRID, SourcesBound, bound, sources_bound
 from radboost.guarantees.sources import TreePrices
-from radboost.trees.tree import NODE_ARRAYS, Tree
 
 NAMES = np.array(["east", "north", "west"])
 CENTRES = np.array([0.0, -3.0, 3.0])
@@ -61,7 +60,7 @@ def test_the_printed_theorem_is_false() -> None:
     printed = math.sqrt(math.log(p / delta) / (2 * m))
     assert printed < 1 / 3
     failed = 0
-    for _ in range(20):
+    for _ in range(5):
         X, y = rng.choice([-1.0, 1.0], size=(m, p)), rng.choice([-1.0, 1.0], size=m)
         alpha = y @ X
         alpha /= np.abs(alpha).sum()
@@ -69,7 +68,7 @@ def test_the_printed_theorem_is_false() -> None:
         X_new, y_new = rng.choice([-1.0, 1.0], size=(2000, p)), rng.choice([-1.0, 1.0], size=2000)
         error = float((y_new * (X_new @ alpha) <= 0).mean())
         failed += error > margin_error + printed + 0.05
-    assert failed == 20
+    assert failed == 5
     ours = TreePrices(np.eye(p)[0], np.full(p, float(m)), p, 2, p).complexity_term(np.ones(1), [1], rho)
     assert ours > 1.0
 
@@ -116,8 +115,8 @@ def test_the_terms_by_hand(n_classes: int, mixtures: Any) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_it_holds_and_the_margin_loss_is_above_the_error(n_classes: int) -> None:
-    X_all, y_all, s_all = drawn(60_000, 99, n_classes)
-    for seed in range(6):
+    X_all, y_all, s_all = drawn(20_000, 99, n_classes)
+    for seed in range(3):
         model, X, y, sources = fitted(3000, seed, n_classes)
         found = sources_bound(model, X, y, sources)
         predicted = model.predict(X_all)
@@ -129,7 +128,7 @@ def test_it_holds_and_the_margin_loss_is_above_the_error(n_classes: int) -> None
 
 
 def test_it_says_something_with_many_rows() -> None:
-    model, X, y, sources = fitted(60_000)
+    model, X, y, sources = fitted(40_000)
     found = sources_bound(model, X, y, sources)
     assert found.total < 0.7
     assert not found.vacuous
@@ -230,13 +229,10 @@ def test_what_else_is_refused() -> None:
         sources_bound(model, X[sources != "west"], y[sources != "west"], sources[sources != "west"])
     with pytest.raises(ValueError, match="the source 'south', which the model does not know"):
         sources_bound(model, X, y, np.where(sources == "west", "south", sources))
-    for error, message, change in (
-        (ValueError, "rho is a normalised margin", {"rho": 2.0}),
-        (TypeError, "rho must be a number", {"rho": "large"}),
-        (ValueError, "delta is the probability", {"delta": 0.0}),
-    ):
-        with pytest.raises(error, match=message):
-            sources_bound(model, X, y, sources, **change)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"rho must be None or a number in \(0, 1\]"):
+        sources_bound(model, X, y, sources, rho=2.0)
+    with pytest.raises(ValueError, match="delta is the probability"):
+        sources_bound(model, X, y, sources, delta=0.0)
     with pytest.raises(ValueError, match="300 rows and y has 299"):
         sources_bound(model, X, y[:-1], sources)
     with pytest.raises(ValueError, match="label 5, which is not"):
@@ -262,9 +258,7 @@ def test_a_ready_q_that_the_fit_did_not_use_is_refused() -> None:
 
 
 def test_trees_with_leaves_beyond_1_are_refused() -> None:
-    [tree] = stumps_at([[0.0], [], []])
-    nodes = {name: getattr(tree, name) * (5 if name == "value" else 1) for name in NODE_ARRAYS}
-    large = Tree([np.asarray(nodes[name], dtype) for name, dtype in NODE_ARRAYS.items()], 3, 1)
+    large = tree([(0, 0.0, 1, 0, 1.0), (-5.0,), (5.0,)], 3, 1)
     model, *rows = fitted(300, family=Candidates([large]))
     with pytest.raises(ValueError, match="a number beyond 1 in a leaf"):
         sources_bound(model, *rows)

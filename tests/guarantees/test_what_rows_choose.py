@@ -7,15 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from hand_made import tree
 from radboost import DeepBoostClassifier, KernelFamily, RGBClassifier, SoftmaxBoostClassifier, TreeFamilies, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier, SAMMEClassifier
 from radboost.families import Candidates, Family, Hypothesis
 from radboost.families.base import Proposer, ValuesCandidate
-from radboost.families.candidates import stumps_at
 from radboost.guarantees import bound
 from radboost.guarantees.bounds import BY_SIZE, MARGIN_BOUND, every_statement
 from radboost.guarantees.tree_counts import log_labelings
-from radboost.trees.tree import NODE_ARRAYS, Tree
 from reference.data import smooth, smooth_classes
 
 
@@ -67,13 +66,9 @@ def test_kernels_among_candidates_need_a_stated_gamma() -> None:
 def test_trees_with_leaves_beyond_1_are_refused() -> None:
     """Five times the numbers at a fifth of the weight would be the same scores with larger margins."""
     X, y = smooth(6, m=120)
-    [tree] = stumps_at([[0.0], *[[]] * (X.shape[1] - 1)])
-    model = DeepBoostClassifier.paper(1, family=Candidates([tree])).fit(X, y)
+    one, large = (tree([(0, 0.0, 1, 0, 1.0), (-size,), (size,)], X.shape[1], 1) for size in (1.0, 5.0))
+    model = DeepBoostClassifier.paper(1, family=Candidates([one])).fit(X, y)
     assert bound(model, X, y).total > 0
-    nodes = [getattr(tree, name) * (5 if name == "value" else 1) for name in NODE_ARRAYS]
-    large = Tree(
-        [np.asarray(node, dtype) for node, dtype in zip(nodes, NODE_ARRAYS.values(), strict=True)], X.shape[1], 1
-    )
     with pytest.raises(ValueError, match="a number beyond 1 in a leaf"):
         bound(DeepBoostClassifier.paper(1, family=Candidates([large])).fit(X, y), X, y)
 

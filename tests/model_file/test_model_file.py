@@ -30,7 +30,7 @@ from radboost import (
 )
 from radboost.ensemble import Ensemble
 from radboost.losses import QuantileLoss
-from radboost.model_file import MissingPartError, NotStored, read, save_model
+from radboost.model_file import MissingPartError, NotStored, encoding, read, save_model
 from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
 from radboost.sparsity import Generator, Kernel
 from radboost.trees import with_tree_options
@@ -116,9 +116,12 @@ def test_labels_of_every_type(tmp_path: Path, labels) -> None:
     assert_same_model(model, reload(model, tmp_path / "m"), ROWS)
 
 
-def test_labels_that_would_fill_the_memory_are_refused_before_writing(tmp_path: Path) -> None:
-    model = fitted(random_ensemble(1, 1000), ["x" * 200_000, *map(str, range(999))])
-    with pytest.raises(ModelFileError, match=r"1000 strings of up to 200000 characters.*at most 512 MiB"):
+def test_labels_that_would_fill_the_memory_are_refused_before_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "_LARGEST_TEXT_ARRAY", 2**20)
+    model = fitted(random_ensemble(1, 100), ["x" * 3000, *map(str, range(99))])
+    with pytest.raises(ModelFileError, match=r"100 strings of up to 3000 characters.*at most 1 MiB"):
         model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
 
@@ -354,10 +357,7 @@ def test_forged_values(data) -> None:
         {"dtype": "i8"},
         {"dtype": "i8", "values": [0, 1], "more": 1},
         {"dtype": "i8", "values": []},
-        {"dtype": "i8", "values": [0, 1, 2, 0]},
-        {"dtype": "i8", "values": [0, 1, 2, "3"]},
         {"dtype": "f2", "values": [0.1, 0.5, 0.100001]},
-        {"dtype": "b1", "values": [False, True, True]},
         {"dtype": "object", "values": ["a", 1, True]},
         {"dtype": "str", "values": ["a\0", "a", "b"]},
         {"dtype": "str", "values": ["x" * 2**20, *map(str, range(1000))]},
@@ -368,10 +368,7 @@ def test_forged_values(data) -> None:
         {"dtype": "i8", "values": [0, 2**80]},
         {"dtype": "i8", "values": [1, 1]},
         {"dtype": "str", "values": ["a", 1]},
-        {"dtype": "str", "values": ["a", "a"]},
         {"dtype": "object", "values": ["a", None]},
-        {"dtype": "object", "values": ["a", ["b"]]},
-        {"dtype": "U1000000000", "values": ["a", "b"]},
         {"dtype": "O", "values": ["a", "b"]},
         {"dtype": ["i8"], "values": [0, 1]},
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 import radboost
+from model_files import forged, setter
 from radboost._number_formats import NumberFormat
-from radboost.model_file import ColumnSchema, ModelFileError, Schema, read, write
+from radboost.model_file import ColumnSchema, ModelFileError, Schema, read
 
 SCHEMA = Schema(
     target="y",
@@ -29,6 +31,7 @@ SCHEMA = Schema(
 )
 
 
+@pytest.fixture(scope="module")
 def fitted() -> Any:
     rng = np.random.default_rng(0)
     a, k = rng.normal(size=40), rng.choice(["u", "v"], 40)
@@ -36,8 +39,8 @@ def fitted() -> Any:
     return radboost.RGBClassifier(n_rounds=3, n_jobs=1).fit(X, (a > 0) != (k == "u"))
 
 
-def test_it_comes_back(tmp_path: Path) -> None:
-    model = fitted()
+def test_it_comes_back(fitted: Any, tmp_path: Path) -> None:
+    model = copy(fitted)
     model.save(tmp_path / "without")
     assert "schema" not in read(tmp_path / "without")[0]
     assert not hasattr(radboost.load(tmp_path / "without"), "schema_")
@@ -50,9 +53,9 @@ def test_it_comes_back(tmp_path: Path) -> None:
     assert radboost.RGBClassifier.from_dict(loaded.to_dict()).schema_ == SCHEMA
 
 
-def test_that_of_another_table_is_not_kept(tmp_path: Path) -> None:
+def test_that_of_another_table_is_not_kept(fitted: Any, tmp_path: Path) -> None:
     """A model that was fitted again, from Python, no longer is one of its table."""
-    model = fitted()
+    model = copy(fitted)
     for schema in (
         replace(SCHEMA, columns=SCHEMA.columns[:1]),
         replace(SCHEMA, columns=(SCHEMA.columns[0], ColumnSchema("k", "category", ("u",)))),
@@ -86,16 +89,10 @@ def test_that_of_another_table_is_not_kept(tmp_path: Path) -> None:
         ("target", "a", "other columns or categories than the model"),
     ],
 )
-def test_nothing_in_it_is_trusted(tmp_path: Path, key: Any, value: Any, message: str) -> None:
-    model = fitted()
+def test_nothing_in_it_is_trusted(fitted: Any, tmp_path: Path, key: Any, value: Any, message: str) -> None:
+    model = copy(fitted)
     model.schema_ = SCHEMA
     model.save(tmp_path / "m")
-    header, arrays = read(tmp_path / "m")
-    *path, last = key if isinstance(key, tuple) else (key,)
-    place: Any = header["schema"]
-    for step in path:
-        place = place[step]
-    place[last] = value
-    write(tmp_path / "forged", header, arrays)
+    keys = key if isinstance(key, tuple) else (key,)
     with pytest.raises(ModelFileError, match=message):
-        radboost.load(tmp_path / "forged")
+        radboost.load(forged(tmp_path / "m", setter("schema", *keys, value=value)))

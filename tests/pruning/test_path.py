@@ -39,9 +39,8 @@ def by_scipy(distance: Distance, c: float) -> float:
 
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("free", [0, 1])
-@pytest.mark.parametrize("seed", range(3))
-def test_minima_are_those_of_a_general_solver(seed: int, signed: bool, free: int) -> None:
-    distance = random_distance(seed, 12, signed=signed, free=free)
+def test_minima_are_those_of_a_general_solver(signed: bool, free: int) -> None:
+    distance = random_distance(free, 12, signed=signed, free=free)
     for part in (0.8, 0.3, 0.05, 1e-3):
         c = part * distance.first_price
         found = distance.minimize(np.zeros(12), c)

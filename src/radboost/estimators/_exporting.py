@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from radboost._typing import FloatArray
+from radboost.calibration import Calibration
 from radboost.export.parts import ExportedAnswer, refuse_model
 from radboost.losses import Link, MarginLoss, NamedTargetLoss, TargetLoss
 from radboost.losses.link import EXPONENTIAL, IDENTITY
@@ -21,9 +21,8 @@ def class_answer(model: Any, link: Link | str, costs: FloatArray | None = None) 
         refuse_model(
             type(model).__name__, f"it holds only one class, {model.classes_.tolist()[0]!r}: nothing to compute"
         )
-    result = getattr(model, "calibration_", None)
-    calibration = {} if result is None else asdict(result)
-    return ExportedAnswer(tuple(model.classes_), link, costs=costs, **calibration)
+    calibration = getattr(model, "calibration_", None) or Calibration()
+    return ExportedAnswer(tuple(model.classes_), link, calibration, costs)
 
 
 def margin_link(objective: str, loss: MarginLoss | None, n_classes: int) -> Link | str:

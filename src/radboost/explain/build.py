@@ -22,7 +22,7 @@ MOST_REMARKS = 5
 
 @dataclass(frozen=True)
 class RowPrediction:
-    """Prediction for a row, and the combination of outputs behind it: that of the answer less the runner-up's."""
+    """Prediction for a row, and the combination of outputs behind it: predicted class minus runner-up."""
 
     answer: Any
     runner_up: Any
@@ -34,20 +34,14 @@ class RowPrediction:
 
 def prediction_of_class(scores: FloatArray, classes: Sequence[Any], probabilities: FloatArray | None) -> RowPrediction:
     """Predicted class; of equal scores the first class wins, as in `predict`."""
-    if len(scores) == 1:
-        best, other = (1, 0) if scores[0] > 0.0 else (0, 1)
-        direction = np.array([1.0 if best else -1.0])
-    else:
-        best = int(np.argmax(scores))
-        others = scores.copy()
-        others[best] = -np.inf
-        other = int(np.argmax(others))
-        direction = np.zeros(len(scores))
-        direction[best], direction[other] = 1.0, -1.0
-    score = float(scores[best] - scores[other]) if len(scores) > 1 else abs(float(scores[0]))
+    columns = scores if len(scores) > 1 else np.array([0.0, scores[0]])  # one score is the lead of the second class
+    best, other = np.argsort(-columns, kind="stable")[:2].tolist()
+    direction = np.zeros(len(columns))
+    direction[best], direction[other] = 1.0, -1.0
+    score = float(columns[best] - columns[other])
     chance = None if probabilities is None else float(probabilities[best])
     runner_up = classes[other] if other < len(classes) else None  # of one class there is none
-    return RowPrediction(classes[best], runner_up, direction, score, chance)
+    return RowPrediction(classes[best], runner_up, direction[-len(scores) :], score, chance)
 
 
 def prediction_of_task(
@@ -77,7 +71,7 @@ def explained_by_trees(
     *,
     covers_are_rows: bool,
 ) -> Explanation:
-    """`contributions` has a line for each output, with the base behind the features; `leaves` one for each tree.
+    """`contributions` has a row for each output, with the base behind the features; `leaves` one for each tree.
 
     `covers_are_rows`: the trees know the weight of the training rows in their leaves.
     """

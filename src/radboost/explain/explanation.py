@@ -1,4 +1,4 @@
-"""One answer of a model, explained: the numbers, and the same in words."""
+"""One prediction of a model, explained: the numbers, and the same in words."""
 
 from __future__ import annotations
 
@@ -168,9 +168,8 @@ class Explanation:
     def __str__(self) -> str:
         parts = [self.heading(), self._contributions()]
         if self.questions:
-            gathered = gather(self.questions)
-            told = [f"{number_text(effect, '+')}  {text}" for text, effect in added_up(gathered, SHOWN, "more answer")]
-            parts.append(["Answers that moved the score most:", *_aligned(told)])
+            moves = _aligned(_added_up(gather(self.questions), SHOWN, "more answer"))
+            parts.append(["Answers that moved the score most:", *moves])
         if self.alike is not None:
             parts.append([self._company()])
         if self.remarks:
@@ -179,33 +178,22 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: the same words, with a table of contributions."""
-        rows = [
-            (self._start(), self.base),
-            *self._parts(),
-            ("the score", self.score),
-        ]
         cells = "".join(
             f"<tr><td style='text-align:left'>{html.escape(text)}</td><td>{number_text(effect, '+')}</td></tr>"
-            for text, effect in rows
+            for text, effect in self._sum()
         )
         parts = [*self.heading(), *([self._company()] if self.alike is not None else []), *self.remarks]
         words = "".join(f"<p>{html.escape(part)}</p>" for part in parts)
         return f"<div>{words}<table><tbody>{cells}</tbody></table></div>"
 
     def _contributions(self) -> list[str]:
-        lines = [
-            f"{number_text(self.base, '+')}  {self._start()}",
-            *(f"{number_text(effect, '+')}  {text}" for text, effect in self._parts()),
-            f"{number_text(self.score, '+')}  the score",
-        ]
         towards = f" for {self.answer!r} (+) and for {self.runner_up!r} (-)" if self.classifies else ""
-        return [f"What speaks{towards}:" if towards else "What the score is made of:", *_aligned(lines)]
+        return [f"What speaks{towards}:" if towards else "What the score is made of:", *_aligned(self._sum())]
 
-    def _start(self) -> str:
-        return "the intercept" if self.formula else "where every row starts"
-
-    def _parts(self) -> list[tuple[str, float]]:
-        return added_up(self.contributions, SHOWN, "more term" if self.formula else "more feature")
+    def _sum(self) -> list[tuple[str, float]]:
+        """Texts and numbers of the sum: the base, the contributions and the score."""
+        start = "the intercept" if self.formula else "where every row starts"
+        return [(start, self.base), *largest_parts(self, SHOWN), ("the score", self.score)]
 
     def _company(self) -> str:
         assert self.alike is not None
@@ -218,16 +206,14 @@ class Explanation:
         return f"On average over the trees {rows} share its leaf{fewest}."
 
 
-@dataclass(frozen=True)
-class Gathered:
-    """Questions about one column that had the same answer."""
-
-    text: str
-    effect: float
+def largest_parts(explanation: Explanation, n: int) -> list[tuple[str, float]]:
+    """Texts and effects of the n largest contributions, and of all others as one."""
+    parts = [(one.text, one.effect) for one in explanation.contributions]
+    return _added_up(parts, n, "more term" if explanation.formula else "more feature")
 
 
-def gather(questions: Sequence[Asked]) -> list[Gathered]:
-    """Questions with those that differ in their thresholds only as one; the largest effects first."""
+def gather(questions: Sequence[Asked]) -> list[tuple[str, float]]:
+    """Texts and effects of questions, those that differ in their thresholds only as one; the largest effects first."""
     groups: dict[tuple[Any, ...], list[Asked]] = {}
     for one in questions:
         groups.setdefault((one.column, one.yes, one.question if one.threshold is None else ""), []).append(one)
@@ -243,27 +229,26 @@ def gather(questions: Sequence[Asked]) -> list[Gathered]:
                 f"{question[: question.rindex(' <= ')]} <= {least}{'' if least == largest else f' ... {largest}'}"
             )
         effect = math.fsum(one.effect for one in group)
-        result.append(Gathered(f"{question}? {first.said}{_often(times)}", effect))
-    return sorted(result, key=lambda one: -abs(one.effect))
+        result.append((f"{question}? {first.said}{_often(times)}", effect))
+    return sorted(result, key=lambda one: -abs(one[1]))
 
 
 def _often(times: int) -> str:
     return "" if times == 1 else f", {times} times"
 
 
-def added_up(parts: Sequence[Contribution] | Sequence[Gathered], n: int, what: str) -> list[tuple[str, float]]:
-    """Texts and effects of the first parts, and the others in one, which is called so many `what`."""
-    result = [(part.text, part.effect) for part in parts[:n]]
-    n_left = len(parts) - n
-    if n_left > 0:
-        result.append((f"{n_left} {what}{'' if n_left == 1 else 's'}", math.fsum(part.effect for part in parts[n:])))
-    return result
+def _added_up(parts: list[tuple[str, float]], n: int, what: str) -> list[tuple[str, float]]:
+    """The first n texts and effects, and the sum of the others as one: "3 more features", where `what` is these."""
+    rest = [effect for _, effect in parts[n:]]
+    more = [(f"{len(rest)} {what}{'' if len(rest) == 1 else 's'}", math.fsum(rest))] if rest else []
+    return parts[:n] + more
 
 
-def _aligned(lines: list[str]) -> list[str]:
-    """Numbers in front end at the same place."""
-    width = max(line.index("  ") for line in lines)
-    return ["  " + line[: line.index("  ")].rjust(width) + line[line.index("  ") :] for line in lines]
+def _aligned(parts: list[tuple[str, float]]) -> list[str]:
+    """Numbers, aligned to the right, and texts."""
+    numbers = [number_text(number, "+") for _, number in parts]
+    width = max(map(len, numbers))
+    return [f"  {number:>{width}}  {text}" for number, (text, _) in zip(numbers, parts, strict=True)]
 
 
 def _equal(answer: Any, score: float) -> bool:

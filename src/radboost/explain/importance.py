@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ def trees_of(ensemble: Any) -> Iterator[tuple[float, Tree]]:
 
 
 def cover_importances(ensemble: Any) -> FloatArray:
-    """The weight of the training rows that answer questions about each column, times that of the tree, as shares."""
+    """Weight of the training rows at the splits on each column, times that of the tree, divided by the sum."""
     importances = np.zeros(ensemble.n_features)
     for weight, tree in trees_of(ensemble):
         inner = tree.feature >= 0
@@ -56,20 +57,21 @@ def permutation_importance(
 ) -> Any:
     """How much lower the score is with a column shuffled, as scikit-learn's function of the same name draws it.
 
-    A column that is not among the `used` ones cannot change an answer, and is not tried.
+    A column that is not among the `used` ones cannot change a prediction, and is not tried.
     """
     from sklearn.metrics import check_scoring  # which loads much that fits and predictions do not need
 
     scorer = check_scoring(model, scoring=scoring)
-    table = Shuffled(X)
-    if len(table) == 0:
+    X = _own_copy(X)
+    n_rows, n_columns = X.shape
+    if n_rows == 0:
         raise ValueError("X has no rows, so there is nothing to shuffle.")
-    orders = _orders(len(table), n_repeats, random_state)
-    whole = _scored(scorer, model, table.X, y, sample_weight)
-    drops = {name: np.zeros((table.n_columns, n_repeats)) for name in whole}
+    orders = _orders(n_rows, n_repeats, random_state)
+    whole = _scored(scorer, model, X, y, sample_weight)
+    drops = {name: np.zeros((n_columns, n_repeats)) for name in whole}
     for column in used:
         for repeat, order in enumerate(orders):
-            with table.column(column, order) as shuffled:
+            with _shuffled(X, column, order) as shuffled:
                 result = _scored(scorer, model, shuffled, y, sample_weight)
             for name, score in result.items():
                 drops[name][column, repeat] = whole[name] - score
@@ -99,63 +101,43 @@ def _orders(n_rows: int, n_repeats: int, random_state: Any) -> list[Places]:
     return orders
 
 
-class Shuffled:
-    """Rows of which one column at a time is shuffled. There is one copy of an array, and none of a data frame."""
-
-    def __init__(self, X: Any) -> None:
-        X = known_form(X)
-        if sparse.issparse(X):
-            X = sparse.csc_array(X, copy=True)
-            X.sum_duplicates()
-        elif not hasattr(X, "shape"):
-            X = _as_array(X)
-        elif isinstance(X, np.ndarray):
-            X = X.copy()
-        self.X = X
-        if len(X.shape) != 2:
-            raise ValueError(f"X must have rows and columns, and has the shape {X.shape}.")
-        self.n_columns = int(X.shape[1])
-
-    def __len__(self) -> int:
-        return int(self.X.shape[0])
-
-    def column(self, column: int, order: Places) -> Any:
-        """A context with the rows, in which row i has the value of row order[i] in one column."""
-        return _Column(self.X, column, order)
+def _own_copy(X: Any) -> Any:
+    """Copy of arrays and sparse rows, one column of which can be shuffled at a time; data frames as they are."""
+    X = known_form(X)
+    if sparse.issparse(X):
+        X = sparse.csc_array(X, copy=True)
+        X.sum_duplicates()
+    elif not hasattr(X, "shape"):
+        X = _as_array(X)
+    elif isinstance(X, np.ndarray):
+        X = X.copy()
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have rows and columns, and has the shape {X.shape}.")
+    return X
 
 
-class _Column:
-    def __init__(self, X: Any, column: int, order: Places) -> None:
-        self._X, self._column, self._order = X, column, order
-        self._kept: Any = None  # what stood there before
-
-    def __enter__(self) -> Any:
-        X, column, order = self._X, self._column, self._order
-        if isinstance(X, np.ndarray):
-            self._kept = X[:, column].copy()
-            X[:, column] = self._kept[order]
-            return X
-        if sparse.issparse(X):
-            entries = slice(X.indptr[column], X.indptr[column + 1])
-            self._kept = X.indices[entries].copy(), X.data[entries].copy()
-            place_of = np.argsort(order)  # the row that gets the value of each
-            rows = place_of[self._kept[0]]
-            sorted_rows = np.argsort(rows)
-            X.indices[entries], X.data[entries] = rows[sorted_rows], self._kept[1][sorted_rows]
-            return X
-        return _with_column_in_order(X, column, order)
-
-    def __exit__(self, *_: object) -> None:
-        X, column = self._X, self._column
-        if isinstance(X, np.ndarray):
-            X[:, column] = self._kept
-        elif sparse.issparse(X):
-            entries = slice(X.indptr[column], X.indptr[column + 1])
-            X.indices[entries], X.data[entries] = self._kept
+@contextlib.contextmanager
+def _shuffled(X: Any, column: int, order: Places) -> Iterator[Any]:
+    """Rows in which row i has the value of row order[i] in one column, which gets its values back in the end."""
+    if isinstance(X, np.ndarray):
+        kept = X[:, column].copy()
+        X[:, column] = kept[order]
+        yield X
+        X[:, column] = kept
+    elif sparse.issparse(X):
+        entries = slice(X.indptr[column], X.indptr[column + 1])
+        indices, data = X.indices[entries].copy(), X.data[entries].copy()
+        rows = np.argsort(order)[indices]  # the row that gets each value
+        ascending = np.argsort(rows)
+        X.indices[entries], X.data[entries] = rows[ascending], data[ascending]
+        yield X
+        X.indices[entries], X.data[entries] = indices, data
+    else:
+        yield _with_column_in_order(X, column, order)
 
 
 def _with_column_in_order(X: Any, column: int, order: Places) -> Any:
-    """A data frame that shares all columns but one."""
+    """Data frame with one column in another order, without a copy of the others."""
     if is_arrow(X):
         return X.set_column(column, X.schema.names[column], X.column(column).take(order))
     if hasattr(X, "iloc"):

@@ -10,23 +10,16 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.explain.explanation import Asked
+from radboost.families.trees import leaf_rows
 from radboost.trees import Tree
 from radboost.trees.describe import TreeNames, plain_question
 
 
 def leaf_values(tree: Tree, direction: FloatArray) -> FloatArray:
     """Contribution of each leaf to the score in a direction, a weight for each output. Zeros at the other nodes."""
-    leaves = tree.feature < 0
-    answers = tree.value
-    if tree.vectors is not None:
-        indices = np.where(leaves, answers, 0).astype(np.intp)
-        result = tree.vectors[indices] @ direction
-    elif tree.n_outputs == 1:
-        result = answers * direction[0]
-    else:
-        votes = np.where(leaves, answers, -1).astype(np.intp)
-        result = np.where(votes >= 0, direction[votes], 0.0)
-    return np.asarray(np.where(leaves, result, 0.0), dtype=np.float64)
+    values = np.zeros(tree.n_nodes)
+    values[tree.feature < 0] = leaf_rows(tree) @ direction
+    return values
 
 
 def expected_values(tree: Tree, values: FloatArray) -> FloatArray:
@@ -35,8 +28,8 @@ def expected_values(tree: Tree, values: FloatArray) -> FloatArray:
     for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children come after their parents
         yes, no = left[node], left[node] + 1
         total = cover[yes] + cover[no]
-        share = cover[yes] / total if total > 0.0 else 0.5
-        expected[node] = share * expected[yes] + (1.0 - share) * expected[no]
+        fraction = cover[yes] / total if total > 0.0 else 0.5
+        expected[node] = fraction * expected[yes] + (1.0 - fraction) * expected[no]
     return np.array(expected)
 
 
@@ -94,15 +87,15 @@ def questions_on_paths(
 def company(
     trees: Sequence[Any], weights: FloatArray, leaves: npt.NDArray[Any], sample_size: float
 ) -> tuple[float, float] | None:
-    """How many training rows share the leaf of the row: the mean over trees by the sizes of weights, and the fewest.
+    """How many training rows are in the leaf of the row: the mean over trees by the sizes of weights, and the fewest.
 
     In numbers of all training rows.
     """
-    shares = [
+    fractions = [
         float(tree.cover[leaf] / tree.cover[0]) if tree.cover[0] > 0.0 else 0.0
         for tree, leaf in zip(trees, leaves.tolist(), strict=True)
     ]
     sizes = np.abs(weights)
-    if not shares or sizes.sum() == 0.0:
+    if not fractions or sizes.sum() == 0.0:
         return None
-    return sample_size * float(np.average(shares, weights=sizes)), sample_size * min(shares)
+    return sample_size * float(np.average(fractions, weights=sizes)), sample_size * min(fractions)

@@ -22,11 +22,7 @@ class GivenRow:
     """A row in two forms: a table of one row that `predict` takes, and its values as they are shown."""
 
     table: Any
-    by_name: bool  # values were found by the names of the columns, which the table does not have
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.table.shape[1])
+    by_name: bool  # values were given by the names of the columns, which the table does not have
 
     def value(self, column: int) -> Any:
         """Value of a column, as a type of Python's own."""

@@ -46,6 +46,7 @@ LONGEST_NAME = 40
 LONGEST_TEXT = 200  # of a name in a comment
 WIDTH = 116
 MISSING_LEFT, BY_CATEGORY, NUMBERS_LEFT = 1, 2, 4
+PUBLIC = r"^((?:void|int|double) NAME_\w+\(.*\))\n\{"  # the head of a function that is not static
 
 GUARD = """#ifdef __FAST_MATH__
 #error "-ffast-math takes away NaN, which is a missing value here: compile without it"
@@ -88,7 +89,7 @@ EACH_TREE = {
         const unsigned long leaf = NAME_first_leaf[t] + NAME_leaf(x, NAME_root[t]);
         scores[NAME_target[leaf]] += NAME_amount[leaf];
     }""",
-    "lines": """{
+    "rows": """{
         const double *amounts = NAME_amount + N * (NAME_first_leaf[t] + NAME_leaf(x, NAME_root[t]));
         for (k = 0; k < N; ++k) scores[k] += amounts[k];
     }""",
@@ -108,7 +109,7 @@ def c_code(model: Exported, name: str, probabilities: bool) -> str:
     link = link_of(answer) if answer.labels is not None and probabilities else None
     if link is not None:
         check_stack(link, answer)
-    parts = [GUARD, _constants(scores, answer), _prototypes(answer, scores.n_outputs, probabilities)]
+    parts = []
     if scores.trees:
         parts += [*_tree_tables(scores), WALK.replace("CATEGORY", CATEGORY if _asks_categories(scores) else "")]
     if scores.products:
@@ -116,7 +117,8 @@ def c_code(model: Exported, name: str, probabilities: bool) -> str:
     parts += [_scores_function(scores), _answers(answer, scores.n_outputs, link, probabilities)]
     sizes = {"N_TREES": len(scores.trees), "N_PRODUCTS": len(scores.products), "N": scores.n_outputs}
     sizes["K"] = answer.n_classes
-    text = "".join(parts)
+    definitions = "".join(parts)
+    text = GUARD + _constants(scores, answer) + _prototypes(definitions) + definitions
     for word, size in sizes.items():
         text = re.sub(rf"\b{word}\b", str(size), text)
     return _comment(model, probabilities) + text.replace("NAME_", f"{name}_")
@@ -171,16 +173,9 @@ def _constants(scores: ScoreSum, answer: ExportedAnswer) -> str:
     return f"\nenum {{ NAME_n_features = {scores.n_features}, NAME_n_scores = {scores.n_outputs}{classes} }};\n"
 
 
-def _prototypes(answer: ExportedAnswer, n_outputs: int, probabilities: bool) -> str:
-    predict = f"{'double' if answer.labels is None else 'int'} NAME_predict(const double *x);"
-    if answer.tasks is not None:
-        predict = "void NAME_predict(const double *x, int *labels);"
-    elif answer.labels is None and n_outputs > 1:
-        predict = "void NAME_predict(const double *x, double *predictions);"
-    lines = ["void NAME_scores(const double *x, double *scores);", predict]
-    if probabilities and answer.has_labels:
-        lines.append("void NAME_probabilities(const double *x, double *probabilities);")
-    return "\n" + "\n".join(lines) + "\n"
+def _prototypes(definitions: str) -> str:
+    """Declarations of the functions that are not static."""
+    return "\n" + "".join(f"{head};\n" for head in re.findall(PUBLIC, definitions, re.MULTILINE))
 
 
 def _asks_categories(scores: ScoreSum) -> bool:
@@ -188,7 +183,7 @@ def _asks_categories(scores: ScoreSum) -> bool:
 
 
 def _tree_tables(scores: ScoreSum) -> list[str]:
-    """The nodes of all trees, one tree after the other; a leaf has its number in the place of its left child."""
+    """The nodes of all trees, one tree after the other; a leaf has its number instead of a left child."""
     features, thresholds, left, flags = [], [], [], []
     sets: list[tuple[int, list[int]]] = []
     for one in scores.trees:
@@ -223,7 +218,7 @@ def _tree_tables(scores: ScoreSum) -> list[str]:
         )
         tables.append(_real("amount", np.concatenate([one.amounts[:, 0] for one in scores.trees])))
     else:
-        tables.append(_real("amount", np.concatenate([one.lines(scores.n_outputs).ravel() for one in scores.trees])))
+        tables.append(_real("amount", np.concatenate([one.rows(scores.n_outputs).ravel() for one in scores.trees])))
     return tables + (_set_tables(sets) if sets else [])
 
 
@@ -250,9 +245,9 @@ def _product_tables(scores: ScoreSum) -> list[str]:
 
 
 def _scores_function(scores: ScoreSum) -> str:
-    kind = "one" if scores.n_outputs == 1 else "votes" if scores.votes else "lines"
+    kind = "one" if scores.n_outputs == 1 else "votes" if scores.votes else "rows"
     variables = ["    unsigned long t;\n"] if scores.trees or scores.products else []
-    if (scores.trees and kind == "lines") or scores.products or scores.taken_off:
+    if (scores.trees and kind == "rows") or scores.products or scores.taken_off:
         variables.append("    int k;\n")
     if scores.products:
         variables.append("    unsigned long at = 0;\n")
@@ -289,9 +284,9 @@ def _answers(answer: ExportedAnswer, n_outputs: int, link: Link | None, probabil
 
 
 def _probabilities(answer: ExportedAnswer) -> str:
-    text = LOG + VOTES + PROBABILITIES if answer.power else PROBABILITIES.replace(CALL_VOTES, "")
+    text = LOG + VOTES + PROBABILITIES if answer.calibration.power else PROBABILITIES.replace(CALL_VOTES, "")
     for word in ("temperature", "doubt", "power", "ground"):
-        text = text.replace(word.upper(), _number(getattr(answer, word)))
+        text = text.replace(word.upper(), _number(getattr(answer.calibration, word)))
     return text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radboost.export.parts import ExportedAnswer, ExportError, formula_of
+from radboost.export.parts import ExportedAnswer, formula_of, refuse_probabilities
 from radboost.losses.link import Link
 
 # The link "balance" works on a square of numbers on the stack.
@@ -139,7 +139,7 @@ void NAME_probabilities(const double *x, double *probabilities)
 }}
 """
 CHEAPEST = """
-/* The class with the least expected cost, as its place in the list of classes above. */
+/* The class with the least expected cost, as its index in the list of classes above. */
 int NAME_predict(const double *x)
 {
     static const double costs[K][K] = COSTS;
@@ -159,7 +159,7 @@ int NAME_predict(const double *x)
 }
 """
 SIGN = """
-/* The predicted class, as its place in the list of classes above. */
+/* The predicted class, as its index in the list of classes above. */
 int NAME_predict(const double *x)
 {
     double score;
@@ -168,7 +168,7 @@ int NAME_predict(const double *x)
 }
 """
 LARGEST_SCORE = """
-/* The predicted class, as its place in the list of classes above. */
+/* The predicted class, as its index in the list of classes above. */
 int NAME_predict(const double *x)
 {
     double scores[N];
@@ -216,7 +216,7 @@ double NAME_predict(const double *x)
 
 
 TASKS = """
-/* For each task the place of its label in the list above. */
+/* For each task the index of its label in the list above. */
 void NAME_predict(const double *x, int *labels)
 {
     double scores[N];
@@ -245,8 +245,7 @@ def link_functions(link: Link) -> str:
 
 def check_stack(link: Link, answer: ExportedAnswer) -> None:
     if link.name == "balance" and answer.n_classes > MOST_BALANCED:
-        raise ExportError(
-            f"The probabilities of this model, with objective='sum' and the logistic loss, take the square of "
-            f"{answer.n_classes} classes in numbers on the stack; at most {MOST_BALANCED} classes are exported to C. "
-            "probabilities=False exports scores and labels."
+        refuse_probabilities(
+            f"objective='sum' with the logistic loss takes the square of {answer.n_classes} classes in numbers on the "
+            f"stack, and C code is made for at most {MOST_BALANCED} classes"
         )

@@ -42,13 +42,14 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
         kind = _add_label(graph, table, answer)
         graph.output("label", graph.last, kind, 1)
         if link is not None:
-            shrunk = graph.add("Div", table, graph.real(answer.temperature))
+            calibration = answer.calibration
+            shrunk = graph.add("Div", table, graph.real(calibration.temperature))
             result = add_link(graph, link, shrunk, answer.n_classes)
-            if answer.power:
-                result = times_votes(graph, result, table, answer.power, answer.ground)
-            if answer.doubt:
-                result = graph.add("Mul", result, graph.real(1.0 - answer.doubt))
-                result = graph.add("Add", result, graph.real(answer.doubt / answer.n_classes))
+            if calibration.power:
+                result = times_votes(graph, result, table, calibration.power, calibration.ground)
+            if calibration.doubt:
+                result = graph.add("Mul", result, graph.real(1.0 - calibration.doubt))
+                result = graph.add("Add", result, graph.real(calibration.doubt / answer.n_classes))
             graph.output("probabilities", result, "double", 2, answer.n_classes)
     graph.output("scores", flat, "double", 1 if one else 2, scores.n_outputs)
     opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
@@ -75,7 +76,7 @@ def _metadata(model: Exported) -> dict[str, str]:
 
 
 def _add_scores(graph: Graph, scores: ScoreSum) -> str:
-    """The name of a table with a line for each row and a column for each score."""
+    """Name of the matrix of scores, shape (n_rows, n_outputs)."""
     parts = []
     if scores.trees or not scores.products:
         questions = category_questions(scores)
@@ -87,7 +88,7 @@ def _add_scores(graph: Graph, scores: ScoreSum) -> str:
     for part in parts[1:]:
         total = graph.add("Add", total, part)
     if scores.start.any():
-        total = graph.add("Add", total, graph.reals(scores.start))
+        total = graph.add("Add", total, graph.real(scores.start))
     return graph.add("Sub", total, graph.real(scores.taken_off)) if scores.taken_off else total
 
 
@@ -98,7 +99,7 @@ def _add_products(graph: Graph, products: list[WeightedProduct]) -> str:
         columns = graph.whole([product.features[index] for product in products])
         factor = graph.add("Gather", INPUT, columns, axis=1)
         values = graph.add("Mul", values, factor) if values else factor
-    return graph.add("MatMul", values, graph.reals(np.array([product.weights for product in products])))
+    return graph.add("MatMul", values, graph.real(np.array([product.weights for product in products])))
 
 
 def _with_answers(graph: Graph, tables: Mapping[int, FloatArray]) -> str:
@@ -111,7 +112,7 @@ def _with_answers(graph: Graph, tables: Mapping[int, FloatArray]) -> str:
             "And", graph.add("GreaterOrEqual", codes, graph.real(0.0)), graph.add("Less", codes, n_categories)
         )
         indices = graph.add("Cast", graph.add("Where", known, codes, n_categories), to=graph.type_number("int64"))
-        parts.append(graph.add("Gather", graph.reals(table), indices, axis=0))
+        parts.append(graph.add("Gather", graph.real(table), indices, axis=0))
     return graph.add("Concat", *parts, axis=1)
 
 
@@ -135,7 +136,7 @@ def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:
     labels, kind = _label_table(answer.labels or ())
     if answer.costs is not None:
         chances = add_link(graph, link_of(answer), scores, answer.n_classes)
-        costs = graph.add("MatMul", chances, graph.reals(answer.costs))
+        costs = graph.add("MatMul", chances, graph.real(answer.costs))
         index = graph.add("ArgMin", costs, axis=1, keepdims=0)
     elif answer.n_classes == 2:
         above = graph.add("Greater", graph.add("Reshape", scores, graph.whole([-1])), graph.real(0.0))

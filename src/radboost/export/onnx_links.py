@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from radboost.export.onnx_nodes import Graph
-from radboost.export.parts import ExportError, formula_of
+from radboost.export.parts import formula_of, refuse_probabilities
 from radboost.losses.link import Link
 
 # The link "balance" takes about ten nodes for each class, and for each row the square of the classes in numbers.
@@ -15,7 +15,7 @@ MOST_BALANCED = 256
 
 
 def add_link(graph: Graph, link: Link, scores: str, n_classes: int) -> str:
-    """A line for each row and a column for each class."""
+    """Name of the matrix of probabilities, shape (n_rows, n_classes)."""
     if link.scale != 1.0:
         scores = graph.add("Mul", scores, graph.real(link.scale))
     return formula_of(link, LINKS)(graph, scores, n_classes)
@@ -36,12 +36,12 @@ def add_logistic(graph: Graph, values: str) -> str:
 
 
 def _logistic(graph: Graph, scores: str, n_classes: int) -> str:
-    both = graph.add("Mul", scores, graph.reals([-1.0, 1.0]))
+    both = graph.add("Mul", scores, graph.real([-1.0, 1.0]))
     return add_logistic(graph, both)
 
 
 def _offset_logistic(graph: Graph, scores: str, n_classes: int) -> str:
-    both = graph.add("Mul", scores, graph.reals([-1.0, 1.0]))
+    both = graph.add("Mul", scores, graph.real([-1.0, 1.0]))
     return _shares(graph, add_logistic(graph, graph.add("Add", both, graph.real(1.0))))
 
 
@@ -84,10 +84,9 @@ def _logistic_shares(graph: Graph, scores: str, n_classes: int) -> str:
 def _balance(graph: Graph, scores: str, n_classes: int) -> str:
     """The elimination of radboost.objectives.sum (Grassmann, Taksar and Heyman, 1985), class by class."""
     if n_classes > MOST_BALANCED:
-        raise ExportError(
-            f"The probabilities of this model, with objective='sum' and the logistic loss, take an elimination over "
-            f"{n_classes} classes, and ONNX graphs are made for at most {MOST_BALANCED}. probabilities=False exports "
-            "scores and labels."
+        refuse_probabilities(
+            f"objective='sum' with the logistic loss takes an elimination over {n_classes} classes, and ONNX graphs "
+            f"are made for at most {MOST_BALANCED}"
         )
     ranked, order = graph.add_several("TopK", 2, scores, graph.whole([n_classes]), axis=1)
     gaps = graph.add(

@@ -47,10 +47,7 @@ class Graph:
         self._constants.append(self._onnx.numpy_helper.from_array(values, name))
         return name
 
-    def real(self, value: float) -> str:
-        return self.constant(np.array(value, dtype=np.float64))
-
-    def reals(self, values: npt.ArrayLike) -> str:
+    def real(self, values: npt.ArrayLike) -> str:
         return self.constant(np.array(values, dtype=np.float64))
 
     def whole(self, values: npt.ArrayLike) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +23,14 @@ SUM, NO_TRANSFORM = 1, 0
 class CategoryQuestions:
     """The different questions about categories, each answered by a column that follows those of X: 0 left, 1 right.
 
-    The operator has a mode BRANCH_MEMBER for sets; onnxruntime up to 1.31 gives wrong answers with it.
+    The operator has a mode BRANCH_MEMBER for sets; onnxruntime up to 1.31 computes it wrongly.
     """
 
     columns: dict[tuple[int, bool, bytes], int]  # by feature, whether missing values go left, and the set
-    tables: dict[int, FloatArray]  # by feature: a line for each category and one for missing values, the new columns
+    tables: dict[int, FloatArray]  # by feature: a row for each category and one for missing values, the new columns
 
     def column(self, tree: Tree, node: int) -> int | None:
-        """The column that answers the question of a node; None if it asks for a number."""
+        """The column that decides the split of a node; None for a numeric split."""
         index = int(np.searchsorted(tree.category_nodes, node))
         if index == len(tree.category_nodes) or tree.category_nodes[index] != node:
             return None
@@ -58,16 +59,39 @@ def _question(tree: Tree, index: int) -> tuple[int, bool, bytes]:
 
 def tree_attributes(scores: ScoreSum, questions: CategoryQuestions) -> dict[str, Any]:
     """The attributes of one operator for all trees."""
-    builder = _Builder(questions)
-    for one in scores.trees_or_none():
+    from_array = need_onnx().numpy_helper.from_array
+    parts: list[dict[str, npt.NDArray[Any]]] = []
+    roots, n_leaves = [0], 0
+    for tree, amounts, targets in _trees_of_scores(scores.trees_or_none()):
+        parts.append(_nodes_and_leaves(tree, amounts, targets, questions, roots[-1], n_leaves))
+        roots.append(roots[-1] + len(parts[-1]["nodes_splits"]))
+        n_leaves += len(amounts)
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return {
+        "n_targets": scores.n_outputs,
+        "aggregate_function": SUM,
+        "post_transform": NO_TRANSFORM,
+        "tree_roots": roots[:-1],
+        "nodes_modes": from_array(np.full(roots[-1], AT_MOST, dtype=np.uint8), "modes"),
+        **{
+            name: from_array(values, name) if values.dtype == np.float64 else values.astype(int).tolist()
+            for name, values in columns.items()
+        },
+    }
+
+
+def _trees_of_scores(trees: Iterable[WeightedTree]) -> Iterator[tuple[Tree, FloatArray, npt.NDArray[np.intp]]]:
+    """Trees whose leaves add to one score each: a tree that adds to several is there once for each of them."""
+    first = True
+    for one in trees:
         if one.targets is not None:
-            builder.add(one, one.amounts[:, 0], one.targets)
-            continue
-        # A leaf of the operator adds to one score: a tree that adds to several is there once for each.
-        for output, amounts in enumerate(one.amounts.T):
-            if amounts.any() or not builder.roots:
-                builder.add(one, amounts, np.full(len(amounts), output))
-    return builder.attributes(scores.n_outputs)
+            yield one.tree, one.amounts[:, 0], one.targets
+        else:
+            for output, amounts in enumerate(one.amounts.T):
+                if amounts.any() or first:
+                    yield one.tree, amounts, np.full(len(amounts), output)
+                first = False
+        first = False
 
 
 def left_first(tree: Tree) -> list[int]:
@@ -84,75 +108,38 @@ def left_first(tree: Tree) -> list[int]:
     return order
 
 
-class _Builder:
-    def __init__(self, questions: CategoryQuestions) -> None:
-        self.questions = questions
-        self.roots: list[int] = []
-        self.features: list[npt.NDArray[Any]] = []
-        self.splits: list[npt.NDArray[Any]] = []
-        self.missing: list[npt.NDArray[Any]] = []
-        # For the branches that are true and those that are not: the index of a node or a leaf, and whether it is one.
-        self.places: tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]] = ([], [])
-        self.are_leaves: tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]] = ([], [])
-        self.weights: list[npt.NDArray[Any]] = []
-        self.targets: list[npt.NDArray[Any]] = []
-        self.n_nodes = self.n_leaves = 0
-
-    def add(self, one: WeightedTree, amounts: npt.NDArray[Any], targets: npt.NDArray[Any]) -> None:
-        tree = one.tree
-        order = np.array(left_first(tree))
-        inner, leaves = order[tree.feature[order] >= 0], order[tree.feature[order] < 0]
-        leaf = leaf_numbers(tree)
-        amounts, targets = amounts[leaf[leaves]], targets[leaf[leaves]]
-        splits, features = tree.threshold[inner].copy(), tree.feature[inner].astype(np.int64)
-        for index, node in enumerate(inner.tolist()):
-            column = self.questions.column(tree, node)
-            if column is not None:
-                splits[index], features[index] = 0.5, column
-        children, missing = (tree.left[inner], tree.left[inner] + 1), tree.missing_left[inner]
-        if not len(inner):  # a leaf alone: a node whose branches both lead to it
-            splits, missing, features = np.zeros(1), np.zeros(1, np.uint8), np.zeros(1, np.int64)
-            children = (np.zeros(1, int), np.zeros(1, int))
-        place_of = np.zeros(tree.n_nodes, dtype=int)
-        place_of[inner] = np.arange(len(inner)) + self.n_nodes
-        place_of[leaves] = np.arange(len(leaves)) + self.n_leaves
-        for side, nodes in enumerate(children):
-            self.are_leaves[side].append(tree.feature[nodes] < 0)
-            self.places[side].append(place_of[nodes])
-        self.roots.append(self.n_nodes)
-        for held, values in (
-            (self.splits, splits),
-            (self.missing, missing),
-            (self.features, features),
-            (self.weights, amounts),
-            (self.targets, targets),
-        ):
-            held.append(values)
-        self.n_nodes += len(splits)
-        self.n_leaves += len(amounts)
-
-    def attributes(self, n_outputs: int) -> dict[str, Any]:
-        from_array = need_onnx().numpy_helper.from_array
-
-        def whole(parts: list[npt.NDArray[Any]]) -> list[int]:
-            return [int(value) for value in np.concatenate(parts)]
-
-        def real(name: str, values: Any) -> Any:
-            return from_array(np.asarray(values, dtype=np.float64), name)
-
-        return {
-            "n_targets": n_outputs,
-            "aggregate_function": SUM,
-            "post_transform": NO_TRANSFORM,
-            "tree_roots": self.roots,
-            "nodes_featureids": whole(self.features),
-            "nodes_modes": from_array(np.full(self.n_nodes, AT_MOST, dtype=np.uint8), "modes"),
-            "nodes_splits": real("splits", np.concatenate(self.splits)),
-            "nodes_truenodeids": whole(self.places[0]),
-            "nodes_falsenodeids": whole(self.places[1]),
-            "nodes_trueleafs": whole(self.are_leaves[0]),
-            "nodes_falseleafs": whole(self.are_leaves[1]),
-            "nodes_missing_value_tracks_true": whole(self.missing),
-            "leaf_targetids": whole(self.targets),
-            "leaf_weights": real("weights", np.concatenate(self.weights)),
-        }
+def _nodes_and_leaves(
+    tree: Tree,
+    amounts: FloatArray,
+    targets: npt.NDArray[np.intp],
+    questions: CategoryQuestions,
+    first_node: int,
+    first_leaf: int,
+) -> dict[str, npt.NDArray[Any]]:
+    """Attributes of one tree; its nodes and leaves are numbered from these numbers on."""
+    order = np.array(left_first(tree))
+    inner, leaves = order[tree.feature[order] >= 0], order[tree.feature[order] < 0]
+    index_of = np.zeros(tree.n_nodes, dtype=int)
+    index_of[inner] = np.arange(len(inner)) + first_node
+    index_of[leaves] = np.arange(len(leaves)) + first_leaf
+    alone = not len(inner)  # a leaf: written as a node whose branches both lead to it
+    nodes = order if alone else inner
+    yes = order if alone else tree.left[inner]
+    no = order if alone else tree.left[inner] + 1
+    splits, features = tree.threshold[nodes].copy(), np.maximum(tree.feature[nodes], 0)
+    for index, node in enumerate(inner.tolist()):
+        column = questions.column(tree, node)
+        if column is not None:
+            splits[index], features[index] = 0.5, column
+    leaf = leaf_numbers(tree)[leaves]
+    return {
+        "nodes_featureids": features,
+        "nodes_splits": splits,
+        "nodes_missing_value_tracks_true": tree.missing_left[nodes],
+        "nodes_truenodeids": index_of[yes],
+        "nodes_trueleafs": tree.feature[yes] < 0,
+        "nodes_falsenodeids": index_of[no],
+        "nodes_falseleafs": tree.feature[no] < 0,
+        "leaf_targetids": targets[leaf],
+        "leaf_weights": amounts[leaf],
+    }

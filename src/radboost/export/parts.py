@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import Category, FloatArray
+from radboost.calibration import Calibration
 from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.families.exported import WeightedProduct, WeightedTree
 from radboost.families.kinds import kind_of
@@ -44,7 +45,7 @@ class ScoreSum:
 
     def without_constants(self) -> ScoreSum:
         """Sum with trees of a single leaf moved into the start, which changes the last bits."""
-        constants = [one.lines(self.n_outputs)[0] for one in self.trees if one.tree.n_nodes == 1]
+        constants = [one.rows(self.n_outputs)[0] for one in self.trees if one.tree.n_nodes == 1]
         kept = tuple(one for one in self.trees if one.tree.n_nodes > 1)
         return replace(self, start=np.sum([self.start, *constants], axis=0), trees=kept) if constants else self
 
@@ -65,13 +66,10 @@ class ExportedAnswer:
 
     labels: tuple[Any, ...] | None = None  # of classes
     link: Link | str | None = None  # of classes; a text says why there is none
-    temperature: float = 1.0
-    doubt: float = 0.0
-    power: float = 0.0  # of ground + score - lowest score, a factor of the probabilities
-    ground: float = 1.0
-    costs: FloatArray | None = None  # costs[c, k] of the answer k where c is right: the cheapest is answered
+    calibration: Calibration = field(default_factory=Calibration)
+    costs: FloatArray | None = None  # costs[c, k] of predicting k where c is right: the cheapest class is predicted
     exponential: bool = False  # of a regression: exp(score) is predicted
-    tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, in place of `labels`
+    tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, instead of `labels`
 
     @property
     def has_labels(self) -> bool:

@@ -52,8 +52,8 @@ def treelite_model(model: Exported) -> treelite.Model:
         base_scores=(scores.start - scores.taken_off).tolist(),
     )
     for one in trees:
-        lines = one.amounts if by_class else one.lines(n_outputs)
-        _add_tree(builder, one, lines[:, 0] if by_class else lines)
+        outputs = one.amounts if by_class else one.rows(n_outputs)
+        _add_tree(builder, one, outputs[:, 0] if by_class else outputs)
     return builder.commit()
 
 
@@ -65,7 +65,7 @@ def _only_target(one: WeightedTree) -> int:
     return int(result[0]) if len(result) == 1 else -1
 
 
-def _add_tree(builder: Any, one: WeightedTree, lines: Any) -> None:
+def _add_tree(builder: Any, one: WeightedTree, outputs: Any) -> None:
     tree, sets, leaf = one.tree, categories_left(one.tree), leaf_numbers(one.tree)
     builder.start_tree()
     for node in range(tree.n_nodes):
@@ -73,7 +73,7 @@ def _add_tree(builder: Any, one: WeightedTree, lines: Any) -> None:
         left, feature = int(tree.left[node]), int(tree.feature[node])
         missing_left = bool(tree.missing_left[node])
         if feature < 0:
-            builder.leaf(lines[leaf[node]].tolist())
+            builder.leaf(outputs[leaf[node]].tolist())
         elif node in sets:
             builder.categorical_test(
                 feature,

@@ -22,13 +22,13 @@ class WeightedTree:
     amounts: FloatArray
     targets: npt.NDArray[np.intp] | None = None
 
-    def lines(self, n_outputs: int) -> FloatArray:
+    def rows(self, n_outputs: int) -> FloatArray:
         """A number for each leaf and score."""
         if self.targets is None:
             return self.amounts
-        lines = np.zeros((len(self.amounts), n_outputs))
-        lines[np.arange(len(lines)), self.targets] = self.amounts[:, 0]
-        return lines
+        rows = np.zeros((len(self.amounts), n_outputs))
+        rows[np.arange(len(rows)), self.targets] = self.amounts[:, 0]
+        return rows
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,11 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
         return read_trees(arrays, shape.n_features, shape.n_outputs, n, shape.categories, real)
 
 
+def leaf_rows(tree: Tree) -> FloatArray:
+    """Outputs of each leaf, in the order of the nodes, shape (n_leaves, n_outputs); a vote is 1 for a class."""
+    return TreeKind().boosted_part(tree, 1.0).rows(tree.n_outputs)
+
+
 def largest_answer(tree: Tree) -> float:
     """Largest number in the leaves, without its sign; 1 where leaves vote for one of several classes."""
     if tree.vectors is not None:

@@ -8,18 +8,19 @@ one in which every tree pays for its own size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radboost.estimators import SupervisedKernelProjection
-from radboost.guarantees.holdout import margins_to_try, padded, probability
-from radboost.guarantees.kernel_projection import projection_bound
-from radboost.guarantees.margins import FloatArray, margins, voting_ensemble
+from radboost._typing import FloatArray
+from radboost._validation import check_sample_weight
+from radboost.ensemble import Ensemble
+from radboost.guarantees.holdout import padded, probability
+from radboost.guarantees.margins import margins, margins_to_try, voting_ensemble
 from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
-from radboost.guarantees.theorems import Statement, by_size, one_class, several_families
+from radboost.guarantees.theorems import Statement, one_set, several_families
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
 # A margin that equals rho counts against the model; in floating point it may come out a few ulps above.
@@ -77,7 +78,6 @@ class MarginBound:
     complexity_term: float
     family_term: float
     confidence_term: float
-    total: float = field(init=False)
     rho: float
     n_rho: int
     delta: float
@@ -90,9 +90,9 @@ class MarginBound:
     hypotheses: str
     theorem: str
 
-    def __post_init__(self) -> None:
-        terms = self.margin_error + self.complexity_term + self.family_term + self.confidence_term
-        object.__setattr__(self, "total", terms)
+    @property
+    def total(self) -> float:
+        return self.margin_error + self.complexity_term + self.family_term + self.confidence_term
 
     @property
     def vacuous(self) -> bool:
@@ -156,9 +156,7 @@ def bound(
     rho: float | None = None,
     delta: float = 0.05,
     sample_weight: ArrayLike | None = None,
-    eigengap: float | None = None,
-    largest_diagonals: Sequence[float] | None = None,
-) -> MarginBound | Any:
+) -> MarginBound:
     """Bound the true error of ``model``, with every term named.
 
     It is the smallest sum of three statements of ``docs/theory.md``, sections 7, 8 and 11, each with its part of delta.
@@ -178,7 +176,7 @@ def bound(
 
     Where no value of the sample is missing, the statement is about rows without missing values; and always about rows
     of the classes that the model knows. It is about the class with the largest score: other decisions
-    (``decision`` of ``SoftmaxBoostClassifier``) are refused.
+    (``decision`` of ``SoftmaxBoostClassifier``) are refused. Kernel projections have :func:`projection_bound`.
 
     Parameters
     ----------
@@ -198,24 +196,12 @@ def bound(
     sample_weight : array-like of shape (n_rows,), optional
         Whole numbers: a row of weight w stands for w equal rows that were drawn from the source. Leave out any other
         weights, also where ``fit`` had them; fractions are refused.
-    eigengap, largest_diagonals :
-        Of a ``SupervisedKernelProjection`` alone, which is bounded by Theorem 7.5: see :func:`projection_bound`.
 
     Returns
     -------
-    MarginBound or ProjectionBound
+    MarginBound
         Its ``total`` can be above 1; then ``vacuous`` is true.
     """
-    if isinstance(model, SupervisedKernelProjection):
-        if sample_weight is not None:
-            raise ValueError("Theorem 7.5 is for rows that are drawn one by one: leave out sample_weight.")
-        return projection_bound(
-            model, X, y, eigengap=eigengap, largest_diagonals=largest_diagonals, rho=rho, delta=delta
-        )
-    if eigengap is not None or largest_diagonals is not None:
-        raise ValueError(
-            f"eigengap and largest_diagonals belong to the bound of a SupervisedKernelProjection; got {model!r}."
-        )
     ensemble = voting_ensemble(model)
     delta, grid = probability("delta", delta, "that the bound fails"), margins_to_try(rho)
     decides_by = model._decides_by() if hasattr(model, "_decides_by") else "argmax"
@@ -271,19 +257,22 @@ def _statements(
 ) -> list[tuple[str | None, Statement]]:
     """Applicable statements with equal parts of delta; a single family needs no Theorem 1."""
     part = delta / (3 if not priced.alone else 1 if priced.by_size is None else 2)
-    statements: list[tuple[str | None, Statement | None]] = [
-        (MARGIN_BOUND, one_class(priced, rho, part, m)),
-        (BY_SIZE, by_size(priced, rho, part, m)),
+    sets = (
+        (MARGIN_BOUND, priced.one_class, priced.class_choices),
+        (BY_SIZE, priced.by_size, priced.size_choices),
+    )
+    statements: list[tuple[str | None, Statement]] = [
+        (name, one_set(kappa, choices, rho, part, m, from_sample=priced.from_sample))
+        for name, kappa, choices in sets
+        if kappa is not None
     ]
     if not priced.alone:
         statements.append((None, several_families(priced, rho, part, m, n_classes)))
-    return [(name, statement) for name, statement in statements if statement is not None]
+    return statements
 
 
-def _has_missing(model: Any, ensemble: Any, X: Any) -> bool:
+def _has_missing(model: Any, ensemble: Ensemble, X: Any) -> bool:
     """True if a value of the sample is missing: NaN, or a category that the model does not know."""
-    if not hasattr(ensemble, "categories"):
-        return False
     blocks = row_blocks(read_matrix(model, X, ensemble.categories), 1, 1)
     return any(bool(np.isnan(dense_rows(block)).any()) for block in blocks)
 
@@ -292,13 +281,9 @@ def _weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
     """Return one weight per row, checked; the sample may not be empty."""
     if n_rows == 0:
         raise ValueError("X has no rows; pass the training sample.")
-    if sample_weight is None:
+    weights = check_sample_weight(sample_weight, n_rows)
+    if weights is None:
         return np.ones(n_rows)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape} and X has {n_rows} rows; pass one weight per row.")
-    if not np.isfinite(weights).all() or (weights < 0.0).any() or not weights.any():
-        raise ValueError("sample_weight must hold finite numbers >= 0, at least one of them above 0.")
     fractions = weights[weights != np.floor(weights)]
     if len(fractions):
         raise ValueError(

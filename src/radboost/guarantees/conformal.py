@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -56,7 +56,7 @@ class ConformalPredictor:
     classes_: npt.NDArray[Any] | None
     threshold_: FloatArray
     n_rows: int
-    mean_size: float = field(default=math.nan)
+    mean_size: float
 
     def predict_set(self, X: Any) -> npt.NDArray[Any]:
         """Return the set of each row.
@@ -65,7 +65,7 @@ class ConformalPredictor:
         -------
         array of booleans of shape (n_rows, n_classes), or of numbers of shape (n_rows, 2)
             Whether each of ``classes_`` is in the set; of a regressor the two ends of the interval. A set may be empty:
-            the row then looks like none that was calibrated with.
+            the row is then unlike all calibration rows.
         """
         if self.classes_ is not None:
             return np.asarray(1.0 - _probabilities(self.model, X) <= self.threshold_)
@@ -212,13 +212,13 @@ def _makes_intervals(model: Any) -> bool:
 
 
 def _probabilities(model: Any, X: Any) -> FloatArray:
-    found = model.predict_proba(X)
-    if isinstance(found, list) or np.ndim(found) != 2 or np.shape(found)[1] != len(model.classes_):
+    given = model.predict_proba(X)
+    if isinstance(given, list) or np.ndim(given) != 2 or np.shape(given)[1] != len(model.classes_):
         raise TypeError(
             f"predict_proba of {type(model).__name__} does not return a row of probabilities with a column for each of "
             "its classes_; sets of classes are for one output."
         )
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(given, dtype=np.float64)
 
 
 def _numbers(values: Any, name: str) -> FloatArray:
@@ -236,7 +236,7 @@ def _numbers(values: Any, name: str) -> FloatArray:
 
 def _same_length(predicted: FloatArray, given: npt.NDArray[Any]) -> FloatArray:
     if len(predicted) != len(given):
-        raise ValueError(f"X_cal has {len(predicted)} rows and y_cal {len(given)}; pass one answer per row.")
+        raise ValueError(f"X_cal has {len(predicted)} rows and y_cal {len(given)}; pass one label or number per row.")
     return predicted
 
 

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radboost._tables import known_form
 from radboost._validation import check_sample_weight
-from radboost.guarantees.margins import RHO_GRID
 from radboost.rows.contents import row_hashes
 from radboost.rows.read import plain_labels
 
@@ -108,7 +107,7 @@ def holdout(
     predicted = np.asarray(model.predict(X))
     if predicted.ndim != 1:
         raise TypeError(
-            f"{type(model).__name__} predicts {predicted.ndim}-dimensional answers; a limit is for one label per row. "
+            f"{type(model).__name__} predicts arrays of {predicted.ndim} dimensions; a limit is for one label per row. "
             "Ask for one output at a time."
         )
     if len(labels) != len(predicted):
@@ -119,7 +118,7 @@ def holdout(
     if weights is not None and (weights != 1.0).any():
         raise ValueError(
             "sample_weight must be all 1 here: the limits are exact for rows that are drawn one by one, which copies "
-            "are not, and a weighted share of mistakes is not binomial. Pass each row once, without weights."
+            "are not, and a weighted fraction of mistakes is not binomial. Pass each row once, without weights."
         )
     warn_of_copies(X, "limits")
     n, wrong = len(labels), int(np.count_nonzero(_differ(predicted, labels)))
@@ -150,27 +149,13 @@ def exact_interval(hits: int, n: int, delta: float = 0.05) -> tuple[float, float
 
 def probability(name: str, value: Any, meaning: str) -> float:
     """Return a number strictly between 0 and 1, or say what is wrong with it."""
-    number = _number(name, value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}.") from None
     if not 0.0 < number < 1.0:
         raise ValueError(f"{name} is the probability {meaning}, between 0 and 1, got {number:g}.")
     return number
-
-
-def margins_to_try(rho: Any) -> tuple[float, ...]:
-    """Return the given margin, or RHO_GRID for None."""
-    if rho is None:
-        return RHO_GRID
-    number = _number("rho", rho)
-    if not 0.0 < number <= 1.0:
-        raise ValueError(f"rho is a normalised margin in (0, 1], got {number:g}; None chooses the best one.")
-    return (number,)
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}.") from None
 
 
 def padded(rows: Mapping[str, str]) -> list[str]:

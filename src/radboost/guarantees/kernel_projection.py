@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from radboost._validation import check_real
 from radboost.estimators import SupervisedKernelProjection
-from radboost.guarantees.margins import RHO_GRID
+from radboost.guarantees.holdout import probability
+from radboost.guarantees.margins import margins_to_try
 from radboost.projection.kernels import NamedKernel
 from radboost.rows.read import known_labels
 
@@ -85,13 +86,10 @@ def projection_bound(
         The probability that the bound fails.
     """
     p, m, gap = _check(model, X, y, eigengap, largest_diagonals)
-    check_real("delta", delta, low=0.0, high=1.0 - 1e-12, open_low=True)
-    if rho is not None:
-        check_real("rho", rho, low=0.0, high=1.0, open_low=True)
+    delta, tried = probability("delta", delta, "that the bound fails"), margins_to_try(rho)
     signs = np.where(known_labels(np.asarray(column_or_1d(y)), model.classes_, "y") == 1, 1.0, -1.0)
     norm = float(np.linalg.norm(model.coef_))
     margins = signs * model.decision_function(X) / (norm if norm > 0.0 else 1.0)
-    tried = RHO_GRID if rho is None else (float(rho),)
     delta_of_each = delta / len(tried)
     r, nu = len(model.components_), model.inverse_sum_
     level = min(1.0, 1.0 if model.ky_fan is None else float(model.ky_fan))
@@ -105,7 +103,7 @@ def projection_bound(
             2.0 * spectrum / (one * math.sqrt(m)),
             2.0 * eigenspace / (one * math.sqrt(m)),
             chance,
-            float(one),
+            one,
             m,
             delta,
         )

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from radboost.ensemble import SparseEnsemble
+from radboost._typing import FloatArray
+from radboost._validation import check_real_or
+from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.families.sourced import SourcedHypothesis
-
-FloatArray = NDArray[np.float64]
+from radboost.guarantees.holdout import check_predicts
+from radboost.rows.read import known_labels
 
 RHO_GRID: tuple[float, ...] = tuple(2.0 ** (-k / 4) for k in range(1, 33))
 """The margins that ``bound(rho=None)`` chooses among: 32 values from 0.84 down to 1/256, fixed in advance."""
-
-
-class VotingEnsemble(Protocol):
-    """Attributes of ``model.ensemble_`` that guarantees need."""
-
-    @property
-    def weights(self) -> FloatArray:
-        """The mixture weights alpha; of either sign with two classes."""
-
-    @property
-    def complexities(self) -> FloatArray:
-        """Bound r on the Rademacher complexity of each hypothesis' family."""
-
-    @property
-    def n_families(self) -> int:
-        """The number p of families the search could have used."""
-
-    @property
-    def sample_size(self) -> float:
-        """The number m of training rows (the sum of their weights)."""
 
 
 def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
@@ -61,8 +43,9 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     numpy.ndarray of shape (n_rows,)
     """
     ensemble = voting_ensemble(model)
-    total = float(np.abs(ensemble.weights).sum()) * spread(ensemble)
-    leads = leads_of(np.asarray(model.decision_function(X), dtype=np.float64), _class_indices(model, y))
+    total = float(np.abs(ensemble.weights).sum()) * ensemble.spread
+    right = known_labels(column_or_1d(np.asarray(y)), model.classes_, "y")
+    leads = leads_of(np.asarray(model.decision_function(X), dtype=np.float64), right)
     # The sum of rounded terms can pass the exact limits by an ulp or two.
     return np.clip(leads / total, -1.0, 1.0) if total > 0.0 else np.zeros(len(leads))
 
@@ -72,9 +55,7 @@ def ensemble_of(model: Any, what: str) -> Any:
 
     ``what`` is wanted of it, in the plural.
     """
-    if isinstance(model, type) or not hasattr(model, "fit"):
-        raise TypeError(f"Expected a fitted RadBoost model such as DeepBoostClassifier, got {model!r}.")
-    check_is_fitted(model)
+    check_predicts(model, "RadBoost model such as DeepBoostClassifier")
     if not hasattr(model, "ensemble_"):
         raise TypeError(
             f"{type(model).__name__} has no ensemble_: {what} are for RadBoost models. "
@@ -83,9 +64,9 @@ def ensemble_of(model: Any, what: str) -> Any:
     return model.ensemble_
 
 
-def voting_ensemble(model: Any) -> VotingEnsemble:
+def voting_ensemble(model: Any) -> Ensemble:
     """Return the ensemble of a fitted classifier that votes, or say what is wrong with the model."""
-    ensemble: VotingEnsemble = ensemble_of(model, "margins and bounds")
+    ensemble = ensemble_of(model, "margins and bounds")
     if not hasattr(model, "classes_"):
         raise TypeError(
             f"{type(model).__name__} predicts numbers, which have no margins: margins and this bound are for "
@@ -97,23 +78,24 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
             "any size, so that nothing bounds the scores by the sum of the weights. Margins and this bound are for "
             "models that vote, such as DeepBoostClassifier."
         )
-    if any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in getattr(ensemble, "entered", ())):
+    if not isinstance(ensemble, Ensemble):
+        raise TypeError(
+            f"{type(model).__name__} does not vote: its {type(ensemble).__name__} is no sum of weighted votes, so that "
+            "there are no margins and no such bound. Kernel projections have guarantees.projection_bound."
+        )
+    if any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in ensemble.entered):
         raise TypeError(
             f"{type(model).__name__} learned from {len(model.source_names_)} sources, and its rows are no sample of "
             "one distribution, which margins and this bound are about. guarantees.sources_bound bounds the error under "
             "their worst mixture; radboost.metrics.agnostic_error measures it on test rows."
         )
-    if not hasattr(ensemble, "weights"):
-        raise TypeError(
-            f"{type(model).__name__} does not vote: its {type(ensemble).__name__} has no weights, so that there are no "
-            "margins and no bound."
-        )
     return ensemble
 
 
-def spread(ensemble: VotingEnsemble) -> float:
-    """Return the largest difference of one hypothesis' predictions for two classes: 1 for votes."""
-    return float(getattr(ensemble, "spread", 1.0))
+def margins_to_try(rho: float | None) -> tuple[float, ...]:
+    """The given margin, or RHO_GRID for None."""
+    check_real_or((None,), "rho", rho, low=0.0, high=1.0, open_low=True)
+    return RHO_GRID if rho is None else (float(rho),)
 
 
 def leads_of(scores: FloatArray, right: NDArray[Any]) -> FloatArray:
@@ -127,25 +109,3 @@ def leads_of(scores: FloatArray, right: NDArray[Any]) -> FloatArray:
     others[rows, right] = -np.inf
     leads: FloatArray = scores[rows, right] - others.max(axis=1)
     return leads
-
-
-def _class_indices(model: Any, y: ArrayLike) -> NDArray[np.intp]:
-    """Return the index of each label in ``model.classes_``."""
-    labels = column_or_1d(np.asarray(y)).tolist()
-    known = {label: index for index, label in enumerate(model.classes_.tolist())}
-    indices = np.array([known.get(label, -1) for label in labels], dtype=np.intp)
-    if (indices < 0).any():
-        stranger = labels[int(np.argmin(indices))]
-        raise ValueError(
-            f"y contains the label {stranger!r}, and the model knows {_listed(list(known))} only; "
-            "pass labels of the kind the model was fitted with."
-        )
-    return indices
-
-
-def _listed(labels: list[Any]) -> str:
-    """Return labels for a message: all of a few, the first of many."""
-    shown = [repr(label) for label in labels]
-    if len(shown) > 8:
-        return f"{', '.join(shown[:6])} and {len(shown) - 6} more"
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from radboost._typing import FloatArray
+from radboost.ensemble import Ensemble
 from radboost.families.base import FAMILIES, Family
 from radboost.families.kinds import by_kind, kind_of
-from radboost.guarantees.margins import FloatArray, VotingEnsemble, spread
 from radboost.guarantees.tree_counts import LOG_2, log_labelings, log_pair_labelings, massart
 from radboost.trees.tree import Tree
 
@@ -31,12 +32,12 @@ class Prices:
     """Prices that the three statements of section 7 charge."""
 
     one_class: float | None  # kappa of the smallest set that holds all hypotheses; None where no set is known
-    class_choices: float  # log(1 / share of delta) of that set among all that it might have been
+    class_choices: float  # log(1 / fraction of delta) of that set among all that it might have been
     mean: float  # the mean of the hypotheses' kappa under their weights
     n_families: int  # p: so many families are drawn from
-    family_choices: float  # log(1 / share of delta) of that list of families
-    by_size: float | None  # the mean of kappa where each tree pays for its place among all sizes; None without (7h)
-    size_choices: float  # log(1 / share of delta) of what is chosen besides sizes
+    family_choices: float  # log(1 / fraction of delta) of that list of families
+    by_size: float | None  # the mean of kappa where each tree pays for its own size; None without (7h)
+    size_choices: float  # log(1 / fraction of delta) of what is chosen besides sizes
     alone: bool  # there is one family in the first place
     from_sample: bool  # complexities are those of this sample: categories were counted in it
     about: str  # the set, in words
@@ -67,18 +68,13 @@ class _Size:
         return 1 if self.n <= 1 else self.n + 1
 
 
-def prices(model: Any, ensemble: VotingEnsemble, m: float, *, has_missing: bool) -> Prices:
+def prices(model: Any, ensemble: Ensemble, m: float, *, has_missing: bool) -> Prices:
     """The complexities of a model's hypotheses for samples of m rows."""
-    n_classes, n_others = len(model.classes_), _n_others(model)
-    hypotheses: Sequence[Any] | None = getattr(ensemble, "hypotheses", None)
-    whole: Any = ensemble
-    bits = {column: max(len(known) - 1, 0) for column, known in getattr(whole, "categories", {}).items()}
-    d = getattr(whole, "n_features", 0) * (2.0 if has_missing else 1.0)
-    setting = _Setting(m, d, n_classes, bits)
-    if hypotheses is None:
-        return _stored(ensemble, setting, has_missing=has_missing)
-    of_trees = [_plain_tree(one) for one in hypotheses]
-    sets = [kind_of(one).function_set(one) for one in hypotheses]
+    n_classes = len(model.classes_)
+    bits = {column: max(len(known) - 1, 0) for column, known in ensemble.categories.items()}
+    setting = _Setting(m, ensemble.n_features * (2.0 if has_missing else 1.0), n_classes, bits)
+    of_trees = [_plain_tree(one) for one in ensemble.hypotheses]
+    sets = [kind_of(one).function_set(one) for one in ensemble.hypotheses]
     if any(tree is None and one is None for tree, one in zip(of_trees, sets, strict=True)):
         return _stored(ensemble, setting, has_missing=has_missing)
     sizes = [None if tree is None else _size(tree, has_missing=has_missing) for tree in of_trees]
@@ -88,19 +84,19 @@ def prices(model: Any, ensemble: VotingEnsemble, m: float, *, has_missing: bool)
     largest = _largest(trees)
     one_class = (_tree_price(largest, setting, kind) if trees else 0.0) + math.fsum(others.values())
     alone = _is_alone(model, ensemble)
-    each = [0.0 if one is None else others[one] for one in sets]
-    for place, size in enumerate(sizes):
+    each = np.array([0.0 if one is None else others[one] for one in sets])
+    for index, size in enumerate(sizes):
         if size is not None:
-            each[place] = _tree_price(size, setting, kind)
+            each[index] = _tree_price(size, setting, kind)
     # Chosen for all statements: whether values are missing, and what leaves hold.
     always = (LOG_2 + (math.log(3.0) if n_classes > 2 else 0.0)) if trees else 0.0
-    choices = always if alone else always + _choices(largest, bits, n_others)
+    choices = always if alone else always + _choices(largest, bits, _n_others(model))
     levels = largest.level * math.prod(1 + count for count in largest.asked.values())
     numeric = len(trees) == len(sizes) and not largest.asked
     return Prices(
         one_class=one_class,
         class_choices=choices,
-        mean=_mean(ensemble, np.array(each)),
+        mean=_mean(ensemble, each),
         n_families=(levels if trees else 0) + len(others) or 1,
         family_choices=choices,
         by_size=_by_size(ensemble, trees, setting, kind) if trees and numeric else None,
@@ -111,11 +107,11 @@ def prices(model: Any, ensemble: VotingEnsemble, m: float, *, has_missing: bool)
     )
 
 
-def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
-    """Raises where the sets of functions themselves depend on the sample in a way that nothing is charged for."""
-    hypotheses, families = getattr(ensemble, "hypotheses", ()), _families(model)
-    for kind, places in by_kind(hypotheses).items():
-        kind.check_fixed([hypotheses[place] for place in places], families, getattr(ensemble, "categories", {}))
+def refuse_what_rows_chose(model: Any, ensemble: Ensemble) -> None:
+    """Refuse sets of functions that depend on the sample in a way that nothing is charged for."""
+    families = _families(model)
+    for kind, indices in by_kind(ensemble.hypotheses).items():
+        kind.check_fixed([ensemble.hypotheses[index] for index in indices], families, ensemble.categories)
 
 
 def _families(model: Any) -> list[Any]:
@@ -129,13 +125,13 @@ def _n_others(model: Any) -> int:
     return sum(isinstance(one, Family) and not one.of_trees for one in _families(model))
 
 
-def _is_alone(model: Any, ensemble: Any) -> bool:
+def _is_alone(model: Any, ensemble: Ensemble) -> bool:
     """True if the model could have had nothing but stumps, or nothing but one kernel."""
     # The trees of one family of another kind may be smaller than they were allowed to be, and those of `Candidates` may
     # have been made from these rows. There the size of the largest tree is a choice of the sample.
     families = _families(model)
     known = len(families) == 1 and getattr(families[0], "one_set", False)
-    return bool(known) and int(ensemble.n_families) == 1 and not ensemble.categories
+    return bool(known) and ensemble.n_families == 1 and not ensemble.categories
 
 
 def _plain_tree(hypothesis: object) -> Tree | None:
@@ -183,7 +179,7 @@ def _largest(sizes: Sequence[_Size]) -> _Size:
     return _Size(n, False, twice)
 
 
-def _by_size(ensemble: VotingEnsemble, trees: Sequence[_Size], setting: _Setting, kind: str) -> float:
+def _by_size(ensemble: Ensemble, trees: Sequence[_Size], setting: _Setting, kind: str) -> float:
     """The mean of the s_i of the trees, and what no s_i covers: nu^2 / (m s_1), in terms of kappa. (7h)."""
 
     def price(size: _Size) -> float:
@@ -241,19 +237,18 @@ def _choices(largest: _Size, bits: Mapping[int, int], n_others: int) -> float:
     return math.log(level * (level + 1)) + sum(math.log(count * (count + 1)) for count in counts) + members
 
 
-def _stored(ensemble: VotingEnsemble, setting: _Setting, *, has_missing: bool) -> Prices:
+def _stored(ensemble: Ensemble, setting: _Setting, *, has_missing: bool) -> Prices:
     """By the r_j that families, perhaps of users, have given their hypotheses; a tree has no less than by (7g)."""
-    p = int(ensemble.n_families)
+    p = ensemble.n_families
     each = _stored_each(ensemble, setting)
-    hypotheses: Sequence[Any] = getattr(ensemble, "hypotheses", ())
-    trees = {place: tree for place, one in enumerate(hypotheses) if (tree := _plain_tree(one)) is not None}
+    trees = {index: tree for index, one in enumerate(ensemble.hypotheses) if (tree := _plain_tree(one)) is not None}
     kind = _kind(list(trees.values()), setting.n_classes)
-    for place, tree in trees.items() if p > 1 else ():
-        each[place] = max(each[place], _tree_price(_size_of_tree(tree), setting, kind))
+    for index, tree in trees.items() if p > 1 else ():
+        each[index] = max(each[index], _tree_price(_size_of_tree(tree), setting, kind))
     counted = has_missing or any(len(tree.category_nodes) for tree in trees.values())
     # It was not known in advance whether hypotheses of its own families are in the model. Nor was p, where it counts
     # categories, or sizes that trials on the data chose.
-    choices = LOG_2 + math.log(p * (p + 1)) if p > 1 and hypotheses else 0.0
+    choices = LOG_2 + math.log(p * (p + 1)) if p > 1 else 0.0
     return Prices(
         one_class=float(each.max(initial=0.0)) if p == 1 else None,
         class_choices=choices,
@@ -268,16 +263,16 @@ def _stored(ensemble: VotingEnsemble, setting: _Setting, *, has_missing: bool) -
     )
 
 
-def _stored_each(ensemble: VotingEnsemble, setting: _Setting) -> FloatArray:
+def _stored_each(ensemble: Ensemble, setting: _Setting) -> FloatArray:
     """The stored r_j for samples of this size; shape (n_hypotheses,)."""
     # They were computed for the training sample, and are upper bounds for a larger one. For a smaller one the square of
     # each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
     smaller = math.sqrt(max(1.0, ensemble.sample_size / setting.m))
     times = 1.0 if setting.n_classes == 2 else 2.0 * setting.n_classes
-    return np.asarray(ensemble.complexities, dtype=np.float64) * (times * smaller / spread(ensemble))
+    return ensemble.complexities * (times * smaller / ensemble.spread)
 
 
-def _mean(ensemble: VotingEnsemble, each: FloatArray) -> float:
+def _mean(ensemble: Ensemble, each: FloatArray) -> float:
     alpha = np.abs(ensemble.weights)
     return float(alpha @ each / alpha.sum()) if alpha.any() else 0.0
 

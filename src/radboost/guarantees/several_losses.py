@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from radboost._validation import check_real, check_sample_weight
 from radboost.estimators import AgnosticClassifier
+from radboost.guarantees.holdout import probability
 
 # Radii are powers of two. That with exponent j has the part 1 / (RADII (1 + |j|)^2) of delta: these parts sum to less
 # than 1.
@@ -79,7 +80,7 @@ def agnostic_bound(
         raise TypeError(f"Expected a fitted AgnosticClassifier, got {model!r}.")
     check_is_fitted(model)
     check_real("largest_row", largest_row, low=0.0, open_low=True)
-    check_real("delta", delta, low=0.0, high=1.0 - 1e-12, open_low=True)
+    delta = probability("delta", delta, "that the bound fails")
     settings = model._read_parameters()
     rows, scores, losses = model._judging(X, y)
     rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)

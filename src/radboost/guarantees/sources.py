@@ -6,7 +6,7 @@ Theorems 4.4, 4.5 and B.2 of Storcheus's thesis, derived anew: docs/theory.md, s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from radboost._typing import FloatArray
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.sourced import SourcedHypothesis
 from radboost.families.trees import largest_answer
-from radboost.guarantees.holdout import margins_to_try, probability, read_labels
-from radboost.guarantees.margins import leads_of
+from radboost.guarantees.holdout import probability, read_labels
+from radboost.guarantees.margins import leads_of, margins_to_try
 from radboost.guarantees.tree_counts import log_labelings
 from radboost.objectives.over_sources import read_mixtures, vertices_of
 from radboost.rows.domains import DomainModel
@@ -56,12 +56,12 @@ class MixtureBound:
     margin_loss: float
     complexity_term: float
     confidence_term: float
-    total: float = field(init=False)
     rho: float
     n_rows: int
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "total", self.margin_loss + self.complexity_term + self.confidence_term)
+    @property
+    def total(self) -> float:
+        return self.margin_loss + self.complexity_term + self.confidence_term
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,9 +1,8 @@
 """The three statements that `bound` takes the best of, for one margin (docs/theory.md, section 7).
 
-`one_class` is the standard margin bound for the convex hull of one set of functions, (7b), with structural risk
-minimization over the sets that it might have been. `several_families` is Theorem 1 of Deep Boosting, put right, (7f),
-in which every hypothesis pays for its own family. `by_size` is for trees alone, (7h): every tree pays for its own size
-without drawing.
+`one_set` is the standard margin bound for the convex hull of one set of functions, (7b), with structural risk
+minimization over the sets that it might have been. With another kappa it is (7h): every tree pays for its own size.
+`several_families` is Theorem 1 of Deep Boosting, put right, (7f): every hypothesis pays for its own family.
 """
 
 from __future__ import annotations
@@ -38,20 +37,10 @@ class Statement:
         return self.factor * self.complexity + self.drawing + self.chance
 
 
-def one_class(prices: Prices, rho: float, delta: float, m: float) -> Statement | None:
-    """Every f in the hull of one of the sets: 2/rho kappa + sqrt(log(1/delta')/2m). (7b), (7c)."""
-    if prices.one_class is None:
-        return None
-    chance = deviation(math.log(1.0 / delta) + prices.class_choices, m, from_sample=prices.from_sample)
-    return Statement(2.0 / rho, prices.one_class, 0.0, float(chance), 0)
-
-
-def by_size(prices: Prices, rho: float, delta: float, m: float) -> Statement | None:
-    """Every f of trees about numeric columns: 2/rho times the mean of the prices of their sizes. (7h)."""
-    if prices.by_size is None:
-        return None
-    chance = deviation(math.log(1.0 / delta) + prices.size_choices, m, from_sample=False)
-    return Statement(2.0 / rho, prices.by_size, 0.0, float(chance), 0)
+def one_set(kappa: float, choices: float, rho: float, delta: float, m: float, *, from_sample: bool) -> Statement:
+    """Every f in the hull of one of the sets: 2/rho kappa + sqrt((log(1/delta) + choices)/2m). (7b), (7c), (7h)."""
+    chance = deviation(math.log(1.0 / delta) + choices, m, from_sample=from_sample)
+    return Statement(2.0 / rho, kappa, 0.0, float(chance), 0)
 
 
 def several_families(prices: Prices, rho: float, delta: float, m: float, n_classes: int) -> Statement:

@@ -33,7 +33,6 @@ MAGIC = b"\x89RADB\r\n\x1a"
 _PREAMBLE = struct.Struct("<8sIIQ")  # magic, format version, bytes of header, bytes of the whole file
 _ALIGNMENT = 64
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
-_SMALLEST_FILE = _PREAMBLE.size + _ALIGNMENT + _CHECKSUM_BYTES - _PREAMBLE.size % _ALIGNMENT
 
 MAX_HEADER_BYTES = 64 * 2**20
 MAX_NESTING = 32
@@ -64,8 +63,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
     arrays : mapping of str to numpy.ndarray
         Of the types in :data:`DTYPES` (a big-endian array is stored little-endian).
     """
-    plain = {name: plain_array(name, array) for name, array in arrays.items()}
-    preamble, body = _assemble(header, plain)
+    preamble, body = _assemble(header, arrays)
     digest = hashlib.sha256()
     with replacing(Path(os.fspath(path))) as file:
         for chunk in (preamble, *body):
@@ -76,7 +74,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
 
 def n_bytes(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> int:
     """How large the file would be that ``write`` makes of the same."""
-    preamble, body = _assemble(header, {name: plain_array(name, array) for name, array in arrays.items()})
+    preamble, body = _assemble(header, arrays)
     return len(preamble) + sum(len(chunk) for chunk in body) + _CHECKSUM_BYTES
 
 
@@ -119,7 +117,8 @@ def _assemble(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> tupl
     table = []
     body: list[Any] = []
     end = 0
-    for name, array in arrays.items():
+    for name, given in arrays.items():
+        array = plain_array(name, given)
         padding = -end % _ALIGNMENT
         body += [bytes(padding), array.reshape(-1).view(np.uint8).data]
         offset = end + padding
@@ -193,8 +192,6 @@ def _check_preamble(head: bytes, size: int) -> int:
     require(version >= 1, f"its format version is {version}, and the first is 1")
     require(size >= stated_size, f"it is truncated ({size} of {stated_size} bytes)")
     require(size <= stated_size, f"{size - stated_size} bytes follow its end")
-    fewest = f"its {size} bytes are fewer than the smallest model file has ({_SMALLEST_FILE})"
-    require(size >= _SMALLEST_FILE, fewest)
     most = min(size - _PREAMBLE.size - _CHECKSUM_BYTES, MAX_HEADER_BYTES)
     require(
         header_length <= most, f"its header claims {header_length:,} bytes, more than the file or the format allows"

@@ -25,24 +25,18 @@ class MissingPartError(ModelFileError, AttributeError):
     """
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
 class NotStored:
     """Placeholder for an object of the user's, which a model file does not keep.
 
     Using it in any way is an error that says how to supply the object again.
     """
 
-    def __init__(self, parameter: str, description: str) -> None:
-        self.parameter = parameter
-        self.description = description
+    parameter: str
+    description: str
 
     def __repr__(self) -> str:
         return f"<not stored: {self.description}>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NotStored) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash((self.parameter, self.description))
 
     def __getattr__(self, name: str) -> Any:
         # Python itself asks for optional methods like __deepcopy__; during a copy nothing is set yet.
@@ -127,9 +121,11 @@ def is_stored(value: Any) -> bool:
         return all(map(is_stored, value))
     if isinstance(value, dict):
         return all(map(is_stored, value.values()))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, NotStored):
+        return False
+    if dataclasses.is_dataclass(value):
         return all(is_stored(getattr(value, field.name)) for field in dataclasses.fields(value))
-    return not isinstance(value, NotStored)
+    return True
 
 
 def _pairs(items: Any) -> list[tuple[Any, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -14,8 +14,10 @@ from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
 from radboost.model_file.schema import fits, read_schema, write_schema
-from radboost.model_file.searches import Searches
-from radboost.model_file.sections import Content
+from radboost.model_file.sections import Content, section
+
+BEST = "best/"
+SEARCH = "search/"
 
 
 def save_model(estimator: Any, path: PathLike) -> None:
@@ -41,7 +43,7 @@ def content_of(estimator: Any) -> Content:
             "object."
         )
     try:
-        described, arrays = KINDS[estimator._kind_of_file].describe(estimator)
+        described, arrays = KINDS[estimator._kind_of_file][0](estimator)
     except ModelFileError:
         raise
     except ValueError as error:
@@ -100,7 +102,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     estimator = _estimator_of(header)
     params, given = _decode_params(estimator, header)
     model = estimator(**params)
-    KINDS[model._kind_of_file].restore(model, header, arrays)
+    KINDS[model._kind_of_file][1](model, header, arrays)
     for key, value in given.items():
         setattr(model, key, value)
     model._take_given_parameters()
@@ -140,20 +142,6 @@ def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dic
     return params, given
 
 
-def describe_unfitted(estimator: Any) -> dict[str, Any] | None:
-    """Class and parameters of an estimator; None where files do not know its class."""
-    name = type(estimator).__name__
-    if estimator_named(name) is not type(estimator):
-        return None
-    return {"model": name, "params": _encode_params(estimator.get_params(deep=False)), "given_params": {}}
-
-
-def restore_unfitted(header: Mapping[str, Any]) -> Any:
-    """Estimator from the header of `describe_unfitted`."""
-    estimator = _estimator_of(header)
-    return estimator(**_decode_params(estimator, header)[0])
-
-
 def _estimator_of(header: Mapping[str, Any]) -> type[Any]:
     estimator = estimator_named(header["model"])
     if estimator is None:
@@ -175,11 +163,40 @@ def _restore_params(estimator: type[Any], params: Any) -> dict[str, Any]:
     return decoded
 
 
-# By the estimators' `_kind_of_file`.
-KINDS: dict[str, Any] = {
-    "boosted": boosted,
-    "sparse": sparse,
-    "sequences": sequences,
-    "projections": projections,
-    "searches": Searches(content_of, _restore, describe_unfitted, restore_unfitted),
+def _describe_search(search: Any) -> Content:
+    """Header and arrays of a fitted search: its best estimator, and the results of the trials."""
+    header, arrays = content_of(search.best_estimator_)
+    facts, columns = search._facts()
+    given, unfitted = search.estimator, None
+    name = type(given).__name__
+    if estimator_named(name) is type(given):
+        unfitted = {"model": name, "params": _encode_params(given.get_params(deep=False)), "given_params": {}}
+    named = {BEST + name: array for name, array in arrays.items()}
+    named |= {SEARCH + name: array for name, array in columns.items()}
+    return {"best": header, "estimator": unfitted, "search": encode(facts, "search", known_values())}, named
+
+
+def _restore_search(search: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    """Put the content of a file into an unfitted search."""
+    best, unfitted = header["best"], header["estimator"]
+    require(isinstance(best, dict), "the description of the best estimator must be a dict")
+    require("best" not in best, "the best estimator of a search is no search")
+    best_estimator = _restore(best, section(BEST, arrays))
+    if unfitted is not None:
+        require(isinstance(unfitted, dict), "the description of the estimator must be a dict")
+        estimator = _estimator_of(unfitted)
+        search.estimator = estimator(**_decode_params(estimator, unfitted)[0])
+    search._base()  # refuses estimators of another class
+    facts = decode(header["search"], "search", known_values())
+    require(isinstance(facts, dict), "the results of the search must be a dict")
+    search._take_facts(best_estimator, facts, section(SEARCH, arrays))
+
+
+# By the estimators' `_kind_of_file`: what describes a fitted model, and what puts a file into an unfitted one.
+KINDS: dict[str, tuple[Callable[[Any], Content], Callable[..., None]]] = {
+    "boosted": (boosted.describe, boosted.restore),
+    "sparse": (sparse.describe, sparse.restore),
+    "sequences": (sequences.describe, sequences.restore),
+    "projections": (projections.describe, projections.restore),
+    "searches": (_describe_search, _restore_search),
 }

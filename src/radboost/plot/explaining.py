@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._validation import check_integer
-from radboost.explain.explanation import Explanation, added_up
+from radboost.explain.explanation import Explanation, largest_parts
 from radboost.plot._style import COLOURS, FAINT, INK, axes, tidy, verbatim
 from radboost.rows.read import dense_rows, read_matrix
 
@@ -40,7 +40,7 @@ def explanation(
     """
     check_integer("max_features", max_features, 1)
     explained: Explanation = x if isinstance(x, Explanation) else model.explain(x, **_asked_of(model, target))
-    bars = added_up(explained.contributions, max_features, "more term" if explained.formula else "more feature")
+    bars = largest_parts(explained, max_features)
     ax = axes(ax, (6.8, 1.3 + 0.32 * (len(bars) + 2)))
     ends = explained.base + np.cumsum([0.0, *(effect for _, effect in bars)])
     _draw_bars(ax, bars, ends)

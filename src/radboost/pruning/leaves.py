@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from radboost._typing import FloatArray, FloatMatrix
+from radboost.families.trees import leaf_rows
 from radboost.pruning.outputs import Outputs
 from radboost.trees.tree import Tree
 
@@ -22,17 +23,7 @@ WEIGHT_BITS = 24
 
 def leaf_table(tree: Tree, outputs: Outputs) -> FloatArray:
     """Values of the leaves as they are compared, shape (n_leaves, n_outputs); a vote is 1 for a class."""
-    leaves = tree.feature < 0
-    if tree.n_outputs == 1:
-        return np.asarray(tree.value[leaves][:, None])
-    indices = tree.value[leaves].astype(np.intp)
-    if tree.vectors is not None:
-        table = tree.vectors[indices]
-    else:
-        table = np.zeros((len(indices), tree.n_outputs))
-        voting = np.flatnonzero(indices >= 0)
-        table[voting, indices[voting]] = 1.0
-    return outputs.compared(np.asarray(table))
+    return outputs.compared(leaf_rows(tree))
 
 
 def reached(trees: Sequence[Tree], X: FloatMatrix, n_threads: int) -> sparse.csr_array:

@@ -26,7 +26,7 @@ def guarantee(subject: Subject) -> Section | None:
         name = "bound from the training rows" + (" (vacuous)" if bound.vacuous else "")
         rows.append((name, rounded(bound.total), "vacuous: no error is above 1" if bound.vacuous else bound.theorem))
         texts.append(Text((bound.explain(),), "warning" if bound.vacuous else "good"))
-    elif bound is not None:
+    else:
         texts.append(Text((bound,), "note"))
     lead = "What can be promised about rows that nobody has seen yet."
     if subject.test.weights is None and subject.test.groups is None:
@@ -45,14 +45,13 @@ def guarantee(subject: Subject) -> Section | None:
     return Section("guarantees", "Guarantees", lead, (table, *texts))
 
 
-def _bound(subject: Subject) -> MarginBound | str | None:
+def _bound(subject: Subject) -> MarginBound | str:
     """Return the bound, or the reason why there is none."""
     if subject.train is None:
         return NO_TRAINING_ROWS
     if (subject.train.class_ids == UNKNOWN).any():
         return OTHER_LABELS
     try:
-        bound = guarantees.bound(subject.model, subject.train.X, subject.train.y)
+        return guarantees.bound(subject.model, subject.train.X, subject.train.y)
     except (TypeError, ValueError) as reason:
         return str(reason)
-    return bound if isinstance(bound, MarginBound) else None

@@ -29,7 +29,7 @@ from radboost.boosting import Trace
 from radboost.boosting.monitor import EarlyStopping, Monitor, resolve_early_stopping
 from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, start_constant
 from radboost.ensemble import Ensemble
-from radboost.estimators._constraints import check_same_constraints, read_constraints
+from radboost.estimators._constraints import constraints_then_and_now, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
@@ -106,7 +106,7 @@ class GradientBoosting(BoostingEstimator):
     chosen_: dict[str, Any] = field(init=False)
 
     _type_of_monitor: ClassVar[type[TargetMonitor]] = TargetMonitor
-    _family_of_size = "family=TreeFamilies(sizes=({splits},))"
+    _family_of_size = "family=TreeFamilies(sizes=...), the numbers of splits"
     _chosen: ClassVar[tuple[str, ...]] = (
         "n_rounds",
         "learning_rate",
@@ -365,13 +365,8 @@ class GradientBoosting(BoostingEstimator):
         return make_rows(loss, targets, weights, n_outputs, n_threads)
 
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
-        return {"loss": (self._loss_given, self._name_of_loss())}
-
-    def _last_fit(self, prepared: PreparedRows) -> Trace:
-        trace = super()._last_fit(prepared)
-        _, n_outputs = self._resolve_loss(prepared)
-        check_same_constraints(self, read_constraints(self.tree_options, prepared, n_outputs))
-        return trace
+        constraints = read_constraints(self.tree_options, prepared, self._resolve_loss(prepared)[1])
+        return {"loss": (self._loss_given, self._name_of_loss()), **constraints_then_and_now(self, constraints)}
 
     def _has_constant(self) -> bool:
         self._require_fitted()

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -202,14 +203,8 @@ def _of_one_class(estimator: Any, prepared: PreparedRows, settings: FitSettings)
 
 def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace, str, str], None]:
     """Function that saves checkpoints; it describes rows and parameters when the first one is written."""
-    made: list[Saver] = []
-
-    def save(trace: Trace, stop_reason: str, path: str) -> None:
-        if not made:
-            made.append(Saver.of(estimator, prepared, seed))
-        made[0].save(trace, stop_reason, path)
-
-    return save
+    saver = cache(lambda: Saver.of(estimator, prepared, seed))
+    return lambda trace, stop_reason, path: saver().save(trace, stop_reason, path)
 
 
 def _check_same_validation(earlier: Trace, monitor: ValidationMonitor | None) -> None:
@@ -232,6 +227,9 @@ class BoostingEstimator(PruningMixin):
         Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
         category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
         frame or table. A category that training did not see counts as missing.
+    early_stopping : bool, int or EarlyStopping
+        Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
+        is the rounds to wait.
     class_weight : dict from labels to weights, "balanced", or None
         Weights of the rows of each class, times `sample_weight`. "balanced" gives all classes the same total weight.
     n_jobs : int or None

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing as rows_of
 
-from radboost._typing import FloatArray, FloatMatrix
+from radboost._typing import FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.rows.domains import DomainModel, fit_domains, fit_own_classifier, shares_of_own
 from radboost.rows.prepare import CheckedRows, Watched
@@ -20,11 +20,6 @@ from radboost.rows.read import read_matrix
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
 
 Pair = tuple[Any, Any]
-
-
-def with_source_probabilities(rows: FloatMatrix, shares: FloatArray) -> FloatMatrix:
-    """Rows with the probabilities of the sources as further columns; these are exact in float32 too."""
-    return np.hstack([rows, shares.astype(rows.dtype)])
 
 
 class SourcesOfFit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -61,13 +61,8 @@ LARGEST_SAMPLE, LANDMARKS = 5_000, 1_000
 DEFAULT_INVERSES = 10.0
 
 
-@dataclass(frozen=True)
-class ProjectionRows:
-    """Different rows in canonical order, with the indices of their classes and weights that sum to 1."""
-
-    X: FloatArray
-    class_ids: npt.NDArray[Any]
-    weights: FloatArray
+# Different rows in canonical order, the indices of their classes, and weights that sum to 1.
+LabeledRows = tuple[FloatArray, npt.NDArray[Any], FloatArray]
 
 
 @storable_estimator
@@ -170,20 +165,19 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         weights = np.ones(rows.n_rows) if weights is None else weights
         matrix = _dense(rows.X)
         checked.classes_, class_ids = read_labels(rows.y)
-        labeled = checked._labelled(matrix, class_ids, weights)
+        different, labels, totals = checked._distinct(matrix, class_ids, weights)
+        checked._sample_size = float(totals.sum())
         checked.n_unlabelled_ = 0
-        if X_unlabelled is None:
-            checked._sample, weights = checked._distinct(matrix, weights)
-        else:
-            other = _dense(read_matrix(checked, X_unlabelled, {}, ACCEPTED))
-            checked._sample, weights = checked._distinct(other, np.ones(len(other)))
-            checked.n_unlabelled_ = len(other)
+        if X_unlabelled is not None:
+            matrix = _dense(read_matrix(checked, X_unlabelled, {}, ACCEPTED))
+            checked.n_unlabelled_, weights = len(matrix), np.ones(len(matrix))
+        checked._sample, _, weights = checked._distinct(matrix, np.zeros(len(matrix)), weights)
         check_columns(kernels, checked.n_features_in_)
         checked._measure_columns(weights)
         checked._kernels = standardized(kernels, checked._means, checked._scales)
         # Products of matrices depend on the number of BLAS threads.
         with one_blas_thread:
-            checked._learn(labeled, weights)
+            checked._learn((different, labels, totals / totals.sum()), weights)
         self.__dict__ = checked.__dict__
         return self
 
@@ -201,16 +195,11 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         resolve_n_jobs(self.n_jobs)
         return kernels
 
-    def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> ProjectionRows:
+    def _distinct(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> LabeledRows:
+        """Different rows in canonical order, with their classes and the sums of their weights."""
         labels = class_ids[None].astype(np.float64)
         kept, totals = canonical_rows(np.ascontiguousarray(X), labels, weights, resolve_n_jobs(self.n_jobs))
-        self._sample_size = float(totals.sum())
-        return ProjectionRows(X[kept], class_ids[kept], totals / totals.sum())
-
-    def _distinct(self, X: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        nothing = np.zeros((1, len(X)))
-        kept, totals = canonical_rows(np.ascontiguousarray(X), nothing, weights, resolve_n_jobs(self.n_jobs))
-        return X[kept], totals
+        return X[kept], class_ids[kept], totals
 
     def _measure_columns(self, weights: FloatArray) -> None:
         """Set means and standard deviations of the different rows, or 0 and 1."""
@@ -227,7 +216,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
             varies = spreads > 1e-12
             self._scales = np.where(varies, 1.0 / np.where(varies, np.maximum(spreads * largest, 1e-300), 1.0), 0.0)
 
-    def _learn(self, labeled: ProjectionRows, weights: FloatArray) -> None:
+    def _learn(self, labeled: LabeledRows, weights: FloatArray) -> None:
         rank = DEFAULT_RANK if self.rank is None else int(self.rank)
         if self.rank is not None and rank > len(self._sample):
             raise ValueError(
@@ -258,19 +247,19 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
             )
         self._keep(solved, course, problem)
 
-    def _problem(self, labeled: ProjectionRows, rank: int) -> ProjectionProblem:
-        n_kernels = len(self._kernels)
+    def _problem(self, labeled: LabeledRows, rank: int) -> ProjectionProblem:
+        (rows, class_ids, weights), n_kernels = labeled, len(self._kernels)
         width = max(len(one.eigenvalues) for one in self._spectra)
         eigenvalues = np.zeros((n_kernels, width))
         features = []
         for k, (kernel, one) in enumerate(zip(self._kernels, self._spectra, strict=True)):
             eigenvalues[k, : len(one.eigenvalues)] = one.eigenvalues
-            features.append(one.functions(np.asarray(kernel(labeled.X, self._sample))))
+            features.append(one.functions(np.asarray(kernel(rows, self._sample))))
         inverse_sum = DEFAULT_INVERSES * n_kernels**2 if self.inverse_sum is None else float(self.inverse_sum)
         self.inverse_sum_ = inverse_sum
         ky_fan = np.inf if self.ky_fan is None else float(self.ky_fan)
         mixtures = MixtureSet(eigenvalues, rank, ky_fan, inverse_sum)
-        ridge = LogisticRidge(labeled.class_ids, len(self.classes_), labeled.weights, bool(self.fit_intercept))
+        ridge = LogisticRidge(class_ids, len(self.classes_), weights, bool(self.fit_intercept))
         return ProjectionProblem(mixtures, features, ridge, float(self.alpha))
 
     def _starts(self, mixtures: MixtureSet) -> list[FloatArray]:

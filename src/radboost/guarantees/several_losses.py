@@ -80,7 +80,7 @@ def agnostic_bound(
     check_is_fitted(model)
     check_real("largest_row", largest_row, low=0.0, open_low=True)
     check_real("delta", delta, low=0.0, high=1.0 - 1e-12, open_low=True)
-    settings = model._read_parameters()
+    _, corners = model._read_parameters()
     rows, scores, losses = model._judging(X, y)
     rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     weights = check_sample_weight(sample_weight, len(rows))
@@ -95,7 +95,7 @@ def agnostic_bound(
     n_classes = len(model.classes_)
     steepness = np.array([loss.lipschitz_of_value for loss in losses])
     units = steepness if model.normalize else np.ones(len(losses))
-    vertices = np.eye(len(losses)) if settings.vertices is None else settings.vertices
+    vertices = np.eye(len(losses)) if corners is None else corners
     means = np.array([float(counts @ loss.value(scores)) / m for loss in losses]) / units
     at_zero = np.array([float(loss.value(np.zeros_like(scores)).max()) for loss in losses]) / units
     norm = math.sqrt(float(np.square(model.coef_).sum() + np.square(model.intercept_).sum()))

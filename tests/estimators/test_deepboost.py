@@ -16,14 +16,6 @@ from reference import losses, multiclass, rademacher
 from reference.data import smooth, smooth_classes
 
 
-def test_all_rounds() -> None:
-    X, y = smooth(1)
-    model = DeepBoostClassifier(7, complexity_penalty=0.0).fit(X, y)
-    assert model.n_iter_ == 7
-    assert "round" in model.stop_reason_
-    assert model.n_skipped_rounds_ == 0
-
-
 @pytest.mark.parametrize("recipe", [DeepBoostClassifier, DeepBoostClassifier.paper])
 def test_penalty_too_large_for_any_step(recipe: Any) -> None:
     """At alpha = 0 nothing moves once Lambda exceeds S/m = Phi'(1)."""
@@ -135,7 +127,8 @@ def test_limits_of_trees(growth: str) -> None:
 
 
 def quick(**changes: Any) -> DeepBoostClassifier:
-    return DeepBoostClassifier(**with_tree_options({"n_rounds": 8, "complexity_penalty": 0.001, **changes}))
+    settings = {"n_rounds": 8, "complexity_penalty": 0.001, "calibration": None, **changes}
+    return DeepBoostClassifier(**with_tree_options(settings))
 
 
 @pytest.mark.parametrize(

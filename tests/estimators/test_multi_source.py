@@ -48,7 +48,7 @@ def plain(n_rounds: int = 60, **parameters: Any) -> MultiSourceBoostClassifier:
 )
 def test_the_objective_falls_in_every_round(source_objective: str, settings: Any, n_classes: int) -> None:
     X, y, s = rows(1, n_classes=n_classes)
-    model = MultiSourceBoostClassifier(25, source_objective=source_objective, **settings).fit(X, y, sources=s)
+    model = MultiSourceBoostClassifier(10, source_objective=source_objective, **settings).fit(X, y, sources=s)
     steps = model.ensemble_.steps
     objective = np.array(model.history_["objective"])
     assert len(steps) > 0

@@ -11,7 +11,6 @@ import pytest
 
 import radboost
 from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
-from radboost.boosting.line_search import convex_search
 from radboost.losses import HuberLoss, LogisticTargetLoss, PoissonLoss
 
 RNG = np.random.default_rng(0)
@@ -50,15 +49,6 @@ def test_amounts_in_any_unit(unit: float) -> None:
     assert other.n_iter_ == 30
     np.testing.assert_allclose(other.predict(rows), unit * model.predict(rows), rtol=1e-5)
     assert np.all(np.diff(other.history_["objective"]) <= 0.0)
-
-
-@pytest.mark.parametrize("first", [1e-6, 1.0, 700.0])
-def test_a_line_search_that_overshoots_an_exponential_comes_back(first: float) -> None:
-    def along(step: float) -> tuple[float, float]:
-        value = float(np.exp(min(step, 700.0)))
-        return value - 5.0 * step, value - 5.0
-
-    assert convex_search(along, 1.0, -4.0, first, 1e-10) == pytest.approx(np.log(5.0), rel=1e-8)
 
 
 def test_a_warm_start_refuses_what_would_break_the_model() -> None:

@@ -26,6 +26,7 @@ from radboost import (
 )
 from radboost.losses import MultinomialScores
 from reference import sparsity as naive
+from turns import in_turns
 
 
 def rows(seed: int = 0, m: int = 150, n: int = 12, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -119,8 +120,7 @@ def test_whole_rows_enter_and_leave() -> None:
     assert SparseBoostClassifier(0.05, penalty="l2").fit(X, y).coef_.all()
 
 
-@pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("update", ["newton", "gradboost"])
+@in_turns("standardize, update", [True, False], ["newton", "gradboost"], one_in=2)
 def test_smooth_l1(standardize: bool, update: str, tmp_path: Path) -> None:
     """The optimum of a general solver, for columns as they are too: the penalty is no power of the weights."""
     X, y = rows(12)

@@ -78,6 +78,14 @@ several scores a dict of these.
         """Columns of X that predictions may depend on."""
         return range(self.n_features_in_)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
 
 class Explaining(Describing):
     """Base of the estimators whose scores are sums over trees or columns."""
@@ -125,9 +133,6 @@ class Explaining(Describing):
     @abstractmethod
     def _explain(self, x: Any, output: int = 0) -> Explanation:
         """The explanation of one of several targets or tasks, by its index."""
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ensemble_")
 
 
 class Unexplained(Estimator):

@@ -212,19 +212,11 @@ class GradientBoosting(BoostingEstimator):
 
     def _check_same_choice(self, now: Mapping[str, Any]) -> None:
         """Refuse a warm start with other values for "auto": they depend on whether the number of rounds is given."""
-        options = self.tree_options or TreeOptions()
-        left_open = {
-            "learning_rate": isinstance(self.learning_rate, str),
-            "subsample": isinstance(self.subsample, str),
-            "complexity_penalty": isinstance(self.complexity_penalty, str),
-            "min_leaf_weight": isinstance(options.min_leaf_weight, str),
-            "max_features": options.max_features == "auto",
-            "thresholds": options.thresholds == "auto",
-            "largest_size": self.family is None,
-        }
+        given = {**vars(self.tree_options or TreeOptions()), **vars(self), "largest_size": self.family or "auto"}
+        left_open = [name for name in self._chosen if name != "n_rounds" and str(given[name]) == "auto"]
         # After a lost worker the others go on from their rounds on an estimator that was never fitted.
         then = getattr(self, "chosen_", now)
-        changed = [name for name, is_open in left_open.items() if is_open and then[name] != now[name]]
+        changed = [name for name in left_open if then[name] != now[name]]
         if changed:
             was = ", ".join(f"{name} {_shown(then[name])}" for name in changed)
             is_now = ", ".join(_shown(now[name]) for name in changed)

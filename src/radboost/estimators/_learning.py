@@ -523,7 +523,6 @@ class BoostingEstimator(PruningMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
         return tags
 
 

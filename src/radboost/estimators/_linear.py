@@ -170,11 +170,6 @@ class LinearEstimator(Explaining):
         """The columns of the history."""
         return ["objective", "n_features"]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 def without_repetitions(X: Any) -> Any:
     """A sparse matrix without zeros that are stored and entries that come in several parts, others as they are."""

@@ -32,12 +32,9 @@ class TreesModel(Explaining):
     _kinds_of_importance = ("gain", "cover", "split")
     # True if the cover of a leaf is the weight of the training rows in it.
     _covers_are_rows: ClassVar[bool] = True
-    # True if probabilities follow from an objective and a loss.
-    _stores_objective: ClassVar[bool] = False
     _kind_of_file: ClassVar[str] = "boosted"
-    # Keys of `chosen_`, if there is one, and which of them have words as values.
+    # Keys of `chosen_`, if there is one.
     _chosen: ClassVar[tuple[str, ...]] = ()
-    _chosen_words: ClassVar[tuple[str, ...]] = ("thresholds", "leaves")
     # Type of `ensemble_`; its `from_arrays` reads that of a model file.
     _type_of_ensemble: ClassVar[type[Any]] = Ensemble
 

@@ -39,7 +39,7 @@ from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
 from radboost.losses.model_evaluation import EvaluationLoss, check_evaluation_losses, make_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
-from radboost.objectives.over_sources import read_mixtures, vertices_of
+from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
 from radboost.rows.read import known_labels, read_labels, read_matrix
 
 NamedLosses = list[tuple[str, Any]]
@@ -229,7 +229,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         self.mixture_, self.loss_values_ = mixture, values
         numbers, names = np.array(list(values.values())), np.array(list(values))
         vertices = vertices_of(read_mixtures(self.mixtures), names, "losses")
-        self.agnostic_loss_ = float(numbers.max() if vertices is None else (vertices @ numbers).max())
+        self.agnostic_loss_ = agnostic(numbers, vertices)
 
     @of_one_fit
     def losses_on(self, X: Any, y: Any) -> dict[str, float]:

@@ -200,7 +200,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     loss_: Any = field(init=False)
     objective_: str = field(init=False)
 
-    _stores_objective: ClassVar[bool] = True
     _tree_options_read: ClassVar[tuple[str, ...]] = (
         "max_features",
         "thresholds",
@@ -225,7 +224,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     )
     _instead: ClassVar[dict[str, str]] = {}  # of options that are not read
     _may_run_trials: ClassVar[bool] = True  # where the penalty is "auto"
-    _descent: ClassVar[type[CoordinateDescent]] = CoordinateDescent
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
@@ -484,7 +482,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
         weak = max(self._proposal_depths(problem.objective.n_classes)) <= WEAK_DEPTH
-        return self._descent(
+        return CoordinateDescent(
             problem.objective,
             start_families(families, problem),
             self._penalty(problem.objective.n_classes),

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import ClassifierMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._blas import one_blas_thread
@@ -67,7 +67,9 @@ LabeledRows = tuple[FloatArray, npt.NDArray[Any], FloatArray]
 
 @storable_estimator
 @with_constructor
-class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin, Unexplained, Describing):
+class SupervisedKernelProjection(
+    ClassScores, ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, Unexplained, Describing
+):
     """Logistic regression on the top eigenfunctions of a mixture of kernels, all learned at once.
 
     Storcheus, PhD thesis (NYU 2021), chapter 7: the hypotheses (7.1) over the mixtures (7.2). KernelPCA keeps the
@@ -297,13 +299,6 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=False)
 
     @of_one_fit
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the columns of `transform`: that of the class and a number. `input_features` is ignored."""
-        check_is_fitted(self)
-        name = type(self).__name__.lower()
-        return np.array([f"{name}{index}" for index in range(len(self.components_))], dtype=object)
-
-    @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=True)
@@ -354,13 +349,9 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         self._sample_size = float(arrays["sample_size"][0])
         self._make_ensemble()
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ensemble_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)  # for `get_feature_names_out` of scikit-learn
 
 
 def _short(kernel: Any) -> str:

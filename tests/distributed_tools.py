@@ -96,7 +96,7 @@ def fit_by_threads(
     task = FitTask.of(estimator, weighted=weighted, sourced=sourced, arguments=arguments)
     if arguments is not None and arguments.resume_from is not None:
         found = open_checkpoint(arguments.resume_from, estimator)
-        task, earlier = task.resuming(found), found.saved.trace
+        task, earlier = task.resuming(found), found.trace
     group = ThreadGroup(n_workers)
     return group.run(
         lambda rank, _: task.run(

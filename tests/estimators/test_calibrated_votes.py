@@ -9,13 +9,9 @@ import radboost
 from radboost import DeepBoostClassifier, ModelFileError, TreeOptions
 from radboost.calibration import GROUND, Calibration, CalibrationRows, _Rows, fit_calibration
 from radboost.rows.weights import RowWeights
+from reference.softmax import soft_max as softmax
 
 POWERFUL = Calibration(temperature=0.7, doubt=0.1, power=1.3, ground=0.02)
-
-
-def softmax(scores):
-    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
 
 
 def judged(scores, ids, weights=None):

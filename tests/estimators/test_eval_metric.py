@@ -128,14 +128,6 @@ def test_scorers_of_ones_own() -> None:
     assert model.history_["validation_spread"] == [coarse(np.ptp(s)) for s in model.staged_decision_function(X)]
 
 
-def test_without_a_metric_nothing_changes() -> None:
-    X, y = rows(9)
-    plain = RGBClassifier(15, n_jobs=1).fit(X, y, X_val=X, y_val=y)
-    watched = RGBClassifier(15, n_jobs=1).fit(X, y, X_val=X, y_val=y, eval_metric="roc_auc")
-    assert plain.history_ == {name: c for name, c in watched.history_.items() if name != "validation_roc_auc"}
-    np.testing.assert_array_equal(plain.predict_proba(X), watched.predict_proba(X))
-
-
 @pytest.mark.parametrize("setting", [(DeepBoostClassifier, {}), (RGBClassifier, {})], ids=lambda one: one[0].__name__)
 def test_short_fits_know_nothing_of_it(setting: Settings) -> None:
     """A look at the data, and the fits of a calibration, hold back rows of their own and go by the loss."""

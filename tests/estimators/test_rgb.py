@@ -130,19 +130,6 @@ def test_a_loss_of_ones_own(name: str) -> None:
         assert own.history_["train_error"][-1] == np.mean(own.predict(X) != y)
 
 
-def test_losses_that_answer_nonsense() -> None:
-    class Wrong:
-        def value(self, targets: Any, scores: Any) -> Any:
-            return scores[:-1]
-
-        def derivative(self, targets: Any, scores: Any) -> Any:
-            return scores
-
-    X, y = numbers()
-    with pytest.raises(ValueError, match=r"one value per row|finite numbers"):
-        RGBRegressor(2, loss=Wrong()).fit(X, y)
-
-
 @pytest.mark.parametrize(("order", "thresholds"), [(1, "best"), (2, "best"), (2, "random"), (np.inf, "best")])
 @pytest.mark.parametrize("loss", ["squared", "absolute", "logistic"])
 def test_monotone(order: float, thresholds: str, loss: str) -> None:
@@ -251,13 +238,6 @@ def test_parameters_that_are_refused(parameters: Any, error: type[Exception], me
     X, y = numbers()
     with pytest.raises(error, match=message):
         RGBRegressor(**{"n_rounds": 2, **parameters}).fit(X, y)
-
-
-def test_constant_targets_are_learned_at_once() -> None:
-    X, _ = numbers()
-    model = RGBRegressor(30).fit(X, np.full(len(X), 2.5))
-    assert model.stop_reason_.startswith("converged")
-    np.testing.assert_array_equal(model.predict(X), 2.5)
 
 
 def test_line_search() -> None:

@@ -308,6 +308,9 @@ def test_alpha_of_zero_and_many_classes() -> None:
         ({"features_per_round": 0}, r"features_per_round must be None or an integer of at least 1; got 0"),
         ({"n_rounds": 0}, r"n_rounds must be 'auto' or an integer of at least 1; got 0"),
         ({"loss": "hinge"}, r"loss must be one of 'logistic', 'exponential'"),
+        ({"fit_intercept": "False"}, "fit_intercept must be True or False; got 'False'"),
+        ({"standardize": "no"}, "standardize must be True or False"),
+        ({"totally_corrective": 1}, "totally_corrective must be True or False"),
     ],
 )
 def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
@@ -326,8 +329,9 @@ def test_bad_targets() -> None:
         MultiTaskSparseBoostClassifier().fit(X, np.column_stack([y > 0, y]))
     with pytest.raises(ValueError, match=r"path needs family"):
         SparseBoostClassifier(family="stumps").path(X, y)
-    with pytest.raises(ValueError, match=r"alphas must be finite"):
-        SparseBoostClassifier().path(X, y, alphas=[-1.0])
+    for alphas in ([-1.0], "auto"):
+        with pytest.raises(ValueError, match=r"alphas must be finite numbers.*(-1|'auto')"):
+            SparseBoostClassifier().path(X, y, alphas=alphas)
     with pytest.raises(ValueError, match=r"epsilon must be 'auto' or a number in \[0, inf\); got -1"):
         SparseBoostRegressor(epsilon=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):

@@ -53,7 +53,7 @@ ESTIMATORS = [
     SparseBoostClassifierCV(n_alphas=5, cv=3),
     SparseBoostRegressorCV(n_alphas=5, cv=3),
     SupervisedKernelProjection(rank=2, n_starts=0),
-    DeepBoostClassifierCV(DeepBoostClassifier(4, calibration=None), param_grid={"max_depth": [2, 4]}, cv=2),
+    DeepBoostClassifierCV(DeepBoostClassifier(4, calibration=None), param_grid={"max_depth": [2]}, cv=2),
 ]
 OTHERS = [
     DeepBoostClassifier(),

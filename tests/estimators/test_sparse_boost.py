@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -224,9 +223,6 @@ def test_alpha_by_cross_validation(case: str) -> None:
 def test_missing_labels_and_tasks() -> None:
     X, Y = tasks(9)
     together = MultiTaskSparseBoostClassifier(0.01).fit(X, Y)
-    shuffled = Y.copy()
-    shuffled[np.isnan(Y)] = np.nan
-    np.testing.assert_array_equal(together.coef_, MultiTaskSparseBoostClassifier(0.01).fit(X, shuffled).coef_)
     assert together.score(X, Y) > 0.8
     known = ~np.isnan(Y)
     assert together.score(X, Y) == pytest.approx((together.predict(X) == Y)[known].mean())
@@ -257,8 +253,6 @@ def test_names_formula_and_selection() -> None:
     assert 0 < chosen.get_support().sum() < 12
     assert make_pipeline(chosen, LogisticRegression()).fit(frame, y).score(frame, y) > 0.6
     assert "f(x, 2)" in repr(SparseBoostClassifier(0.05).fit(X, y).ensemble_)
-    copied = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copied.predict_proba(frame), model.predict_proba(frame))
 
 
 def test_hard_columns() -> None:

@@ -137,9 +137,9 @@ def learn(
     elif estimator.warm_start and estimator.__sklearn_is_fitted__():
         earlier = estimator._last_fit(prepared)
     resumed = resume_from if go_on_from is None else "the fit to go on from"
-    model, watched = _boost(estimator, prepared, settings, earlier, callbacks, resumed)
+    model, decided = _boost(estimator, prepared, settings, earlier, callbacks, resumed)
     # What the rounds were made with is gone: short fits come after it and not on top of it.
-    model._calibrate(prepared, settings, watched)
+    model._calibrate(prepared, settings, decided)
     return model
 
 
@@ -208,8 +208,8 @@ def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace
 
 
 def _check_same_validation(earlier: Trace, monitor: ValidationMonitor | None) -> None:
-    watched = any(name.startswith("validation_") for name in earlier.history)
-    if watched != (monitor is not None):
+    had_rows = any(name.startswith("validation_") for name in earlier.history)
+    if had_rows != (monitor is not None):
         raise ValueError(
             f"warm_start=True continues the last fit, which had {'no ' if monitor is not None else ''}validation rows. "
             f"Fit {'without' if monitor is not None else 'with'} them again, or set warm_start=False."
@@ -392,7 +392,7 @@ class BoostingEstimator(PruningMixin):
         validation: tuple[Any, Any, Any] = (None, None, None),
         offsets: tuple[Any, Any] = (None, None),
         eval_metric: Any = None,
-        add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] = lambda training, watched: {},
+        add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] = lambda training, validation: {},
     ) -> Self:
         """`prepare` and `learn`; `add` returns further fields of the prepared rows, made of the checked ones."""
         given, metrics = check_callbacks(callbacks), read_metrics(eval_metric)
@@ -401,9 +401,9 @@ class BoostingEstimator(PruningMixin):
         reader = copy(self)
         training = read_training(reader, X, y, sample_weight, regression=self._regression)
         self._check_training(training)
-        watched = read_validation(reader, *validation, training.classes, training.rows.categories)
-        training, watched = with_offsets(training, watched, *offsets)
-        added = {"validation": watched, "metrics": metrics, **add(training, watched)}
+        checked = read_validation(reader, *validation, training.classes, training.rows.categories)
+        training, checked = with_offsets(training, checked, *offsets)
+        added = {"validation": checked, "metrics": metrics, **add(training, checked)}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows

@@ -68,7 +68,7 @@ class SourcesOfFit:
 
     def _validation_ids(self, validation: Watched, names: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
         if self._sources_val is None:
-            check_watched_sources(len(names))
+            check_validation_sources(len(names))
             return np.zeros(len(validation.class_ids), dtype=np.uint16)
         given = _kept(read_sources(self._sources_val, validation.n_given, "sources_val"), validation.kept)
         return ids_among(given, names, "sources_val")
@@ -114,10 +114,10 @@ class SourcesOfFit:
         return shares_of_own(domain, given if kept is None else rows_of(given, kept), names)
 
 
-def check_watched_sources(n_sources: int) -> None:
+def check_validation_sources(n_sources: int) -> None:
     """Refuse validation rows without sources, where there are several."""
     if n_sources > 1:
-        raise ValueError(f"X_val was given without sources_val; with {n_sources} sources the loss is watched for each.")
+        raise ValueError(f"X_val was given without sources_val; with {n_sources} sources each needs a loss of its own.")
 
 
 def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:

@@ -64,7 +64,7 @@ class TreesModel(Explaining):
     @property
     @of_one_fit
     def feature_importances_(self) -> FloatArray:
-        """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
+        """Gain of the splits on each feature, weighted like their trees; fractions that sum to 1."""
         self._require_fitted()
         return self.ensemble_.feature_importances()
 

@@ -234,11 +234,11 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     @of_one_fit
     def losses_on(self, X: Any, y: Any) -> dict[str, float]:
         """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the rate of errors."""
-        _, scores, losses = self._judging(X, y)
+        _, scores, losses = self._evaluated(X, y)
         named, _ = self._read_parameters()
         return {name: float(loss.reported(scores).mean()) for (name, _), loss in zip(named, losses, strict=True)}
 
-    def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[EvaluationLoss]]:
+    def _evaluated(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[EvaluationLoss]]:
         """Rows as they are read, their scores of shape (n_outputs, n_rows), and the losses of the labels."""
         rows = read_matrix(self, X, {}, self._accepted)
         labels = column_or_1d(y, dtype=None)

@@ -370,10 +370,10 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
                 "it again, fitted: radboost.load(path, domain_classifier=...)."
             )
         if isinstance(domain, DomainModel):
-            shares = domain.shares(matrix, resolve_n_jobs(self.n_jobs))
+            probabilities = domain.shares(matrix, resolve_n_jobs(self.n_jobs))
         else:
-            shares = shares_of_own(domain, X, names)
-        return on_share_grid(shares, len(self.classes_))
+            probabilities = shares_of_own(domain, X, names)
+        return on_share_grid(probabilities, len(self.classes_))
 
     def _further_columns(self, X: Any, matrix: Any) -> FloatArray | None:
         """Q(k | x), if hypotheses need it."""

@@ -81,7 +81,7 @@ def agnostic_bound(
     check_real("largest_row", largest_row, low=0.0, open_low=True)
     check_real("delta", delta, low=0.0, high=1.0 - 1e-12, open_low=True)
     _, corners = model._read_parameters()
-    rows, scores, losses = model._judging(X, y)
+    rows, scores, losses = model._evaluated(X, y)
     rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     weights = check_sample_weight(sample_weight, len(rows))
     counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)

@@ -95,7 +95,7 @@ def fit_by_threads(
     task = FitTask.of(estimator, arguments)
     if arguments.resume_from is not None:
         found = open_checkpoint(arguments.resume_from, estimator)
-        task, earlier = task.resuming(found), found.saved.trace
+        task, earlier = task.resuming(found), found.trace
     return run_task(
         task,
         [parts[rank::n_workers] for rank in range(n_workers)],

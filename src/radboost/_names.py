@@ -72,18 +72,3 @@ def our_loss(given: str, known: Collection[str]) -> str:
     """A sentence on what a loss of another library is called here; empty where none of the known is meant."""
     ours = OTHER_LOSSES.get(given.lower(), given.lower())
     return f" It is called {ours!r} here." if ours in known else ""
-
-
-def size_of(given: str, value: object) -> tuple[str, int] | None:
-    """Size of trees in words and its most leaves, for a name that is such a size; otherwise None.
-
-    The size is `value`, if it is a number that makes sense, otherwise an example.
-    """
-    whole = value if isinstance(value, int) and not isinstance(value, bool) else 0
-    if "max_leaves" in ours_for(given)[:2]:
-        leaves = whole if 2 <= whole <= 65536 else 31
-        return f"{leaves} leaves", leaves
-    if "max_depth" in ours_for(given)[:2]:
-        depth = whole if 1 <= whole <= 16 else 3
-        return f"depth {depth}", 2**depth
-    return None

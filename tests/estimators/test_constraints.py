@@ -131,7 +131,7 @@ def test_what_deepboost_refuses() -> None:
     warm = DeepBoostClassifier(
         2, complexity_penalty=0.0, warm_start=True, tree_options=TreeOptions(monotonic_constraints={"b": 1})
     ).fit(frame, y)
-    with pytest.raises(ValueError, match="other monotonic_constraints"):
+    with pytest.raises(ValueError, match="whose monotonic_constraints was"):
         warm.set_params(n_rounds=3, tree_options=None).fit(frame, y)
 
 
@@ -244,7 +244,7 @@ def test_groups_by_name_unlisted_columns_and_what_is_refused(tmp_path: Any) -> N
             frame, y > 0
         )
     warm = made[0].set_params(warm_start=True, n_rounds=6, tree_options=TreeOptions(interaction_constraints="pairwise"))
-    with pytest.raises(ValueError, match="other interaction_constraints"):
+    with pytest.raises(ValueError, match="whose interaction_constraints was"):
         warm.fit(frame, y)
 
 

@@ -10,18 +10,9 @@ import pytest
 
 from multiclass_tools import PAIRS
 from radboost import DeepBoostClassifier, TreeOptions
-from radboost.rows.prepare import prepare
 from radboost.trees import with_tree_options
 from reference import losses, multiclass, rademacher
 from reference.data import smooth, smooth_classes
-
-
-def test_all_rounds() -> None:
-    X, y = smooth(1)
-    model = DeepBoostClassifier(7, complexity_penalty=0.0).fit(X, y)
-    assert model.n_iter_ == 7
-    assert "round" in model.stop_reason_
-    assert model.n_skipped_rounds_ == 0
 
 
 @pytest.mark.parametrize("recipe", [DeepBoostClassifier, DeepBoostClassifier.paper])
@@ -56,19 +47,6 @@ def test_skipped_rounds_are_counted_and_not_fatal() -> None:
     assert model.n_skipped_rounds_ > 0
     assert len(model.ensemble_.weights) > 0
     assert np.all(np.diff(model.history_["objective"]) <= 0)
-
-
-def test_the_loss_of_rows_held_back_is_that_of_their_weights() -> None:
-    X, y = smooth(14, m=240, noise=0.3)
-    w = np.random.default_rng(15).permutation(np.where(np.arange(240) % 6 == 0, 9.0, 0.7))
-    training = prepare(DeepBoostClassifier(), X, y, w)
-    rest, watched, places = training.hold_back(0.3, 5, 1)
-    np.testing.assert_array_equal(watched.X, X[places])
-    np.testing.assert_array_equal(watched.weights, w[places])
-    np.testing.assert_array_equal(watched.class_ids, y[places] > 0)
-    np.testing.assert_array_equal(rest.weights, w[rest.order])
-    np.testing.assert_array_equal(rest.class_ids, y[rest.order] > 0)
-    assert sorted([*places, *rest.order]) == list(range(240))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +113,8 @@ def test_limits_of_trees(growth: str) -> None:
 
 
 def quick(**changes: Any) -> DeepBoostClassifier:
-    return DeepBoostClassifier(**with_tree_options({"n_rounds": 8, "complexity_penalty": 0.001, **changes}))
+    settings = {"n_rounds": 8, "complexity_penalty": 0.001, "calibration": None, **changes}
+    return DeepBoostClassifier(**with_tree_options(settings))
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_long_fits(pair: tuple[str, str], n_classes: int, criterion: str) -> Non
     """Weights are revised on the way, up and down: members compete by the absolute derivative (errata 31)."""
     X, y = rows(3, n_classes, m=18)
     settings = Settings(
-        rounds=80, objective=pair[0], loss=pair[1], lam=0.003, beta=0.01, max_depth=2, criterion=criterion
+        rounds=40, objective=pair[0], loss=pair[1], lam=0.003, beta=0.01, max_depth=2, criterion=criterion
     )
     model = like(settings).fit(X, y)
     check_path(model, settings, X, y, np.ones(18), search=True)

@@ -36,7 +36,7 @@ def test_long_runs_reach_the_optimum_over_all_stumps(
     objective = multiclass.make_objective(pair[0], losses.LOSSES[pair[1]], y, w)
     best = optimum(objective, X, lam * rademacher.stumps(w.sum(), 2) + beta)
     model = paper(
-        n_rounds=3000 if n_classes == 2 else 20000,
+        n_rounds=3000 if n_classes == 2 else 8000,
         objective=pair[0],
         loss=pair[1],
         family="stumps",
@@ -54,7 +54,7 @@ def test_damped_runs_reach_the_optimum_too(pair: tuple[str, str], n_classes: int
     X, y = tiny_classes(2, m=14, n_classes=n_classes)
     objective = multiclass.make_objective(pair[0], losses.LOSSES[pair[1]], y)
     best = optimum(objective, X, 0.05)
-    rate, n_rounds = 0.3, 4000 if n_classes == 2 else 20000
+    rate, n_rounds = 0.3, 4000 if n_classes == 2 else 8000
     model = paper(
         n_rounds=n_rounds, objective=pair[0], loss=pair[1], family="stumps", l1_penalty=0.05, learning_rate=rate
     ).fit(X, y)

@@ -21,7 +21,7 @@ from radboost import DeepBoostClassifier, TreeOptions
 def kilobytes(name):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name + ":"))
 
-n, d, rounds = 300_000, 24, 16
+n, d, rounds = 150_000, 24, 16
 rng = np.random.default_rng(0)
 X = rng.random(size=(n, d), dtype=np.float32)
 y = (X[:, 0] + rng.random(size=n) > 1).astype(np.int8)

@@ -59,16 +59,6 @@ def test_additive_multinomial_logistic_regression(seed: int, n_classes: int, rou
         assert objective == pytest.approx(boosters.logistic_loss(columns_of(ours_t), y, w), rel=1e-9)
 
 
-def test_the_default_objective_is_sum() -> None:
-    X, y = smooth_classes(1, m=60)
-    for loss in ("logistic", "exponential"):
-        default, named = (
-            DeepBoostClassifier(10, loss=loss, **with_tree_options(o)).fit(X, y) for o in ({}, {"objective": "sum"})
-        )
-        np.testing.assert_array_equal(default.decision_function(X), named.decision_function(X))
-        np.testing.assert_array_equal(default.predict_proba(X), named.predict_proba(X))
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
 @pytest.mark.parametrize("changes", [{}, {"family": "stumps"}, {"learning_rate": 1.0}, {"split_criterion": "edge"}])
 def test_two_classes_are_binary_deepboost(pair: tuple[str, str], changes: dict[str, Any]) -> None:

@@ -17,17 +17,9 @@ from radboost.estimators._race import Judged, ShortFit, Stages, calibrated_losse
 from radboost.rows.prepare import Watched, prepare
 from radboost.rows.weights import RowWeights
 from reference.data import smooth
+from reference.data import together as table
 
 VOTES = {"n_rounds": 300, "learning_rate": 0.1, "max_depth": 6, "thresholds": "random", "leaves": "votes"}
-
-
-def table(noise=0.0, m=1200, n_classes=2, seed=0):
-    """Columns that matter together; `noise` is the share of the labels that are drawn."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, 6))
-    f = 2.0 * np.sin(2.0 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
-    y = np.digitize(f, [0.0] if n_classes == 2 else [-1.2, 0.0, 1.2])
-    return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
 
 
 @pytest.fixture

@@ -363,26 +363,24 @@ def test_hashes_tell_offsets_apart() -> None:
 def test_what_is_refused() -> None:
     X, y, offset = rows(17)
     model = RGBClassifier(3, n_jobs=1)
-    with pytest.raises(ValueError, match=r"one number for each row; got the shape \(160, 2\), and X has 160 rows"):
-        model.fit(X, y, offset=np.column_stack([offset, offset]))
-    with pytest.raises(ValueError, match=r"offset must be one number for each row; got the shape \(9,\)"):
-        model.fit(X, y, offset=offset[:9])
+    for given, message in (
+        (
+            {"offset": np.column_stack([offset, offset])},
+            r"one number for each row; got the shape \(160, 2\), and X has 160",
+        ),
+        ({"offset": offset[:9]}, r"offset must be one number for each row; got the shape \(9,\)"),
+        ({"offset": np.where(offset > 0, offset, -np.inf)}, "The logarithm of an exposure of 0 is infinite"),
+        ({"offset": ["a"] * 160}, "must hold numbers"),
+        ({"offset": 1e6 * offset}, "must not begin beyond 1000"),
+        ({"offset": offset, "X_val": X, "y_val": y}, "offset and offset_val belong together"),
+        ({"offset": offset, "offset_val": offset}, "offset_val was given without X_val and y_val"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y, **given)
     with pytest.raises(ValueError, match=r"a line of 3 numbers, one per class or target, for each row; got"):
         model.fit(X, np.arange(160) % 3, offset=offset)
-    with pytest.raises(ValueError, match="The logarithm of an exposure of 0 is infinite"):
-        model.fit(X, y, offset=np.where(offset > 0, offset, -np.inf))
-    with pytest.raises(ValueError, match="must hold numbers"):
-        model.fit(X, y, offset=["a"] * 160)
-    with pytest.raises(ValueError, match="must not begin beyond 1000"):
-        model.fit(X, y, offset=1e6 * offset)
     with pytest.raises(ValueError, match="loss='exponential' is larger than any number"):
         DeepBoostClassifier(3, loss="exponential", n_jobs=1).fit(X, y, offset=np.full(160, 900.0))
-    with pytest.raises(ValueError, match="offset and offset_val belong together"):
-        model.fit(X, y, offset=offset, X_val=X, y_val=y)
-    with pytest.raises(ValueError, match="offset_val was given without X_val and y_val"):
-        model.fit(X, y, offset=offset, offset_val=offset)
-    with pytest.raises(TypeError, match=r"It is an argument of fit here: fit\(X, y, offset=...\)"):
-        model.fit(X, y, init_score=offset)
     fitted = model.fit(X, y, offset=offset[:, None])
     with pytest.raises(ValueError, match=r"got the shape \(3,\), and X has 160 rows"):
         fitted.predict(X, offset[:3])

@@ -12,16 +12,9 @@ from radboost.estimators._learning import learn
 from radboost.estimators._look import Look
 from radboost.estimators._race import Judged, calibrated_losses
 from radboost.rows.prepare import prepare
+from reference.data import together as table
 
 SETTING = {"thresholds": "random", "max_depth": 6, "complexity_penalty": 0.001}
-
-
-def table(noise, n_classes=2, m=2000):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(m, 6))
-    f = 2.0 * np.sin(2.0 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
-    y = np.digitize(f, [0.0] if n_classes == 2 else [-1.2, 0.0, 1.2])
-    return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
 
 
 def look_at(X, y, **parameters):
@@ -46,7 +39,7 @@ class Stood:
 @pytest.mark.parametrize("noise", [0.0, 0.5])
 def test_a_short_fit_is_the_estimator_at_its_best_round(noise, n_classes):
     """Losses of the held-back rows by the model that the same parameters give, at the best of the rounds looked at."""
-    look = look_at(*table(noise, n_classes))
+    look = look_at(*table(noise, 2000, n_classes))
     fit = look.rated(SETTING)
     every = _look.PACE.every
     assert fit.n_rounds % every == 0
@@ -90,7 +83,7 @@ def test_a_slow_fit_ends_only_where_its_gains_are_too_small():
 
 
 def test_whoever_cannot_win_ends_early_and_loses():
-    X, y = table(0.0)
+    X, y = table(0.0, 2000)
     whole, raced = look_at(X, y), look_at(X, y)
     huge = {**SETTING, "complexity_penalty": 0.1}
     lost = raced.slower(huge, SETTING)
@@ -107,7 +100,7 @@ def test_whoever_cannot_win_ends_early_and_loses():
 
 
 def test_deeper_trees_end_where_they_are_not_ahead():
-    X, y = table(0.5)
+    X, y = table(0.5, 2000)
     whole, raced = look_at(X, y), look_at(X, y)
     deeper = {**SETTING, "max_depth": 12}
     assert not raced.improves(deeper, SETTING)
@@ -118,7 +111,7 @@ def test_deeper_trees_end_where_they_are_not_ahead():
 def test_races_change_no_choice_here(monkeypatch):
     """Choices with races are those of whole short fits."""
     for noise in (0.0, 0.6):
-        X, y = table(noise)
+        X, y = table(noise, 2000)
         raced = DeepBoostClassifier(n_rounds=2).fit(X, y).chosen_
         with monkeypatch.context() as patched:
             fit = Look._fit

@@ -20,25 +20,21 @@ def delta_of(targets: Any) -> float:
     return float(distances[int(np.ceil(0.9 * len(targets) - 1e-9)) - 1])
 
 
-def scores_of(model: Any) -> Any:
-    return model.predict(X)
-
-
 @pytest.mark.parametrize("loss", ["huber", HuberLoss()], ids=["by name", "object"])
 def test_delta_is_in_an_attribute(loss: Any) -> None:
     model = RGBRegressor(5, loss=loss).fit(X, T)
     assert model.loss_ == HuberLoss(delta_of(T))
     assert model.loss == loss
     given = RGBRegressor(5, loss=HuberLoss(delta_of(T))).fit(X, T)
-    np.testing.assert_array_equal(scores_of(model), scores_of(given))
+    np.testing.assert_array_equal(model.predict(X), given.predict(X))
     assert RGBRegressor(5, loss=HuberLoss(7.0)).fit(X, T).loss_ == HuberLoss(7.0)
 
 
 def test_the_unit_of_y_does_not_matter() -> None:
     model = RGBRegressor(20, loss="huber", subsample=1.0)  # rows are drawn by their content
-    plain = scores_of(model.fit(X, T))
+    plain = model.fit(X, T).predict(X)
     for factor in (2.0**-20, 2.0**20):
-        np.testing.assert_allclose(scores_of(model.fit(X, factor * T)), factor * plain, rtol=1e-6)
+        np.testing.assert_allclose(model.fit(X, factor * T).predict(X), factor * plain, rtol=1e-6)
 
 
 def test_targets_that_are_mostly_or_all_the_same() -> None:

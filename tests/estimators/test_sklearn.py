@@ -36,7 +36,7 @@ from reference.data import smooth
 ESTIMATORS = [
     DeepBoostClassifier(20),
     DeepBoostClassifier.paper(n_rounds=10),
-    DeepBoostClassifier(10, family=["stumps", "kernel"], step="line_search"),
+    DeepBoostClassifier(5, family=["stumps", "kernel"], step="line_search"),
     DeepBoostClassifier(15, early_stopping=True),
     MultiSourceBoostClassifier(10),
     SoftmaxBoostClassifier(15, early_stopping=True, decision="minimum_cost"),
@@ -45,15 +45,15 @@ ESTIMATORS = [
     AdaBoostMHClassifier(10),
     SAMMEClassifier(10),
     MartiBoostClassifier(11),
-    AgnosticClassifier(n_rounds=200),
-    AgnosticBoostClassifier(10),
+    AgnosticClassifier(n_rounds=60),
+    AgnosticBoostClassifier(5),
     SparseBoostClassifier(),
     SparseBoostRegressor(),
     MultiTaskSparseBoostClassifier(),
     SparseBoostClassifierCV(n_alphas=5, cv=3),
     SparseBoostRegressorCV(n_alphas=5, cv=3),
-    SupervisedKernelProjection(rank=4, n_starts=1),
-    DeepBoostClassifierCV(DeepBoostClassifier(6), param_grid={"max_depth": [2, 4]}, cv=2),
+    SupervisedKernelProjection(rank=2, n_starts=0),
+    DeepBoostClassifierCV(DeepBoostClassifier(4, calibration=None), param_grid={"max_depth": [2]}, cv=2),
 ]
 OTHERS = [
     DeepBoostClassifier(),
@@ -104,10 +104,6 @@ def test_init_only_stores(estimator: Any) -> None:
     model = estimator(**marks)
     assert model.get_params(deep=False) == marks
     assert vars(model) == marks
-
-
-def test_random_state_is_zero_by_default() -> None:
-    assert DeepBoostClassifier().random_state == 0
 
 
 def test_families_in_a_list_make_their_own_draws() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from radboost import (
 )
 from radboost.losses import MultinomialScores
 from reference import sparsity as naive
+from turns import in_turns
 
 
 def rows(seed: int = 0, m: int = 150, n: int = 12, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -119,8 +119,7 @@ def test_whole_rows_enter_and_leave() -> None:
     assert SparseBoostClassifier(0.05, penalty="l2").fit(X, y).coef_.all()
 
 
-@pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("update", ["newton", "gradboost"])
+@in_turns("standardize, update", [True, False], ["newton", "gradboost"], one_in=2)
 def test_smooth_l1(standardize: bool, update: str, tmp_path: Path) -> None:
     """The optimum of a general solver, for columns as they are too: the penalty is no power of the weights."""
     X, y = rows(12)
@@ -224,9 +223,6 @@ def test_alpha_by_cross_validation(case: str) -> None:
 def test_missing_labels_and_tasks() -> None:
     X, Y = tasks(9)
     together = MultiTaskSparseBoostClassifier(0.01).fit(X, Y)
-    shuffled = Y.copy()
-    shuffled[np.isnan(Y)] = np.nan
-    np.testing.assert_array_equal(together.coef_, MultiTaskSparseBoostClassifier(0.01).fit(X, shuffled).coef_)
     assert together.score(X, Y) > 0.8
     known = ~np.isnan(Y)
     assert together.score(X, Y) == pytest.approx((together.predict(X) == Y)[known].mean())
@@ -257,8 +253,6 @@ def test_names_formula_and_selection() -> None:
     assert 0 < chosen.get_support().sum() < 12
     assert make_pipeline(chosen, LogisticRegression()).fit(frame, y).score(frame, y) > 0.6
     assert "f(x, 2)" in repr(SparseBoostClassifier(0.05).fit(X, y).ensemble_)
-    copied = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copied.predict_proba(frame), model.predict_proba(frame))
 
 
 def test_hard_columns() -> None:
@@ -308,6 +302,9 @@ def test_alpha_of_zero_and_many_classes() -> None:
         ({"features_per_round": 0}, r"features_per_round must be None or an integer of at least 1; got 0"),
         ({"n_rounds": 0}, r"n_rounds must be 'auto' or an integer of at least 1; got 0"),
         ({"loss": "hinge"}, r"loss must be one of 'logistic', 'exponential'"),
+        ({"fit_intercept": "False"}, "fit_intercept must be True or False; got 'False'"),
+        ({"standardize": "no"}, "standardize must be True or False"),
+        ({"totally_corrective": 1}, "totally_corrective must be True or False"),
     ],
 )
 def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
@@ -326,8 +323,9 @@ def test_bad_targets() -> None:
         MultiTaskSparseBoostClassifier().fit(X, np.column_stack([y > 0, y]))
     with pytest.raises(ValueError, match=r"path needs family"):
         SparseBoostClassifier(family="stumps").path(X, y)
-    with pytest.raises(ValueError, match=r"alphas must be finite"):
-        SparseBoostClassifier().path(X, y, alphas=[-1.0])
+    for alphas in ([-1.0], "auto"):
+        with pytest.raises(ValueError, match=r"alphas must be finite numbers.*(-1|'auto')"):
+            SparseBoostClassifier().path(X, y, alphas=alphas)
     with pytest.raises(ValueError, match=r"epsilon must be 'auto' or a number in \[0, inf\); got -1"):
         SparseBoostRegressor(epsilon=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):

@@ -138,7 +138,7 @@ print("alive")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are Linux's")
-@pytest.mark.parametrize("megabytes", [0, 16])
+@pytest.mark.parametrize("megabytes", [0, pytest.param(16, marks=pytest.mark.slow)])
 def test_little_memory_does_not_end_the_process(megabytes: int) -> None:
     """OpenBLAS would: its buffers are larger than that."""
     done = subprocess.run(

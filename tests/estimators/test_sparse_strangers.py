@@ -192,27 +192,8 @@ def test_scores_of_tasks_look_at_the_shape(y: Any, message: str) -> None:
         model.score(X, y)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"fit_intercept": "False"}, "fit_intercept must be True or False; got 'False'"),
-        ({"standardize": "no"}, "standardize must be True or False"),
-        ({"totally_corrective": 1}, "totally_corrective must be True or False"),
-        ({"random_state": "a"}, "random_state must be an integer"),
-    ],
-)
-def test_parameters_of_another_kind(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        SparseBoostClassifier(**parameters).fit(X, Y)
-
-
 def test_folds_without_weight() -> None:
     weights = np.where(np.arange(80) < 27, 1.0, 0.0)
     with pytest.raises(ValueError, match="no row with a positive weight"):
         SparseBoostRegressorCV(n_alphas=3, cv=KFold(3)).fit(X, T, weights)
     SparseBoostRegressorCV(n_alphas=3, cv=3).fit(X, T, weights)  # folds by content leave rows of no weight out
-
-
-def test_alphas_of_another_kind() -> None:
-    with pytest.raises(ValueError, match=r"alphas must be finite numbers.*'auto'"):
-        SparseBoostClassifier().path(X, Y, alphas="auto")

@@ -56,3 +56,12 @@ def smooth_classes(
     y[:n_classes] = np.arange(n_classes)[:m]
     X[rng.random(X.shape) < missing] = math.nan
     return X, y
+
+
+def together(noise: float = 0.0, m: int = 1200, n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Columns that matter together; `noise` is the fraction of the labels that are drawn."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 6))
+    f = 2.0 * np.sin(2.0 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
+    y = np.digitize(f, [0.0] if n_classes == 2 else [-1.2, 0.0, 1.2])
+    return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)

@@ -31,8 +31,6 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
 
     Parameters
     ----------
-    early_stopping : bool, int or EarlyStopping
-        As for `DeepBoostClassifier`.
     tree_options : TreeOptions or None
         The number of bins (`max_bins`).
 

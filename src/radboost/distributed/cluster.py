@@ -125,7 +125,7 @@ def fit_parts(
     earlier = None
     if arguments.resume_from is not None:
         opened = open_checkpoint(arguments.resume_from, estimator)
-        task, earlier = task.resuming(opened), estimator._supplied(opened.saved.trace)
+        task, earlier = task.resuming(opened), estimator._supplied(opened.trace)
     runner = CallbackRunner(estimator, arguments.callbacks) if arguments.callbacks is not None else None
     finished = FinishedRounds(runner, earlier)
     display = ProgressDisplay(int(estimator.verbose), call_actor, bar)

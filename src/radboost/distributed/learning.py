@@ -113,7 +113,7 @@ class FitTask:
                 f"The checkpoint {opened.data.path} is of a fit on one machine, which tells rows apart by their order, "
                 "too. Go on from it with estimator.fit(..., resume_from=...), or leave resume_from out to start again."
             )
-        return replace(self, seed=opened.saved.seed, resumed=opened.data)
+        return replace(self, seed=opened.seed, resumed=opened.data)
 
     def run(
         self,

@@ -175,7 +175,7 @@ def _resumed(task: FitTask, path: Any, workers: WorkerCollective, first: bool) -
         return task, None
     checkpoint = workers.all_gather(open_checkpoint(path, task.estimator) if first else None)[0]
     assert checkpoint is not None
-    return task.resuming(checkpoint), task.estimator._supplied(checkpoint.saved.trace)
+    return task.resuming(checkpoint), task.estimator._supplied(checkpoint.trace)
 
 
 def _same_for_all(task: FitTask, workers: WorkerCollective) -> FitTask:

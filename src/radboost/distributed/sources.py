@@ -17,7 +17,7 @@ from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
 from radboost.distributed.validation import parts_of, staying
 from radboost.estimators._learning import FitSettings
-from radboost.estimators._sources import check_fitting, check_watched_sources
+from radboost.estimators._sources import check_fitting, check_validation_sources
 from radboost.rows.domains import DomainModel, shares_of_own
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
@@ -61,7 +61,7 @@ def sources_of(
         validation_parts = [part for part in parts_of(parts, VALIDATION) if part.n_rows]
         ids = np.zeros(len(validated.class_ids), dtype=np.uint16)
         if not val_named:
-            check_watched_sources(len(names))
+            check_validation_sources(len(names))
         elif len(ids):
             ids = ids_among(_names_of(validation_parts, validated.kept, "sources_val"), names, "sources_val")
         of_validated = Sources(names, ids, shares(validated.X, validation_parts, validated.kept), None)

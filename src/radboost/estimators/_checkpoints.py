@@ -28,14 +28,6 @@ LONGEST_SHOWN = 60  # characters of a value in a message
 
 
 @dataclasses.dataclass(frozen=True)
-class SavedFit:
-    """State that a fit continues from."""
-
-    trace: Trace
-    seed: int
-
-
-@dataclasses.dataclass(frozen=True)
 class Saver:
     """Writes checkpoints of one fit, whose rows and parameters are described once."""
 
@@ -79,13 +71,13 @@ class Saver:
         write(path, {**self.described, "stop_reason": stop_reason, "ensemble": header}, arrays)
 
 
-def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedFit:
+def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> OpenedCheckpoint:
     """The fit at `path`, if it is one of this estimator, these rows and these parameters."""
     opened = open_checkpoint(path, estimator)
     opened.data.check(prepared.digests() if not opened.in_any_order else content_digests(prepared, 1))
     if opened.shape != (prepared.n_features, prepared.n_outputs):
         raise ModelFileError(f"{path} is not a usable checkpoint: its hypotheses are for other columns or classes.")
-    return opened.saved
+    return opened
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +101,8 @@ class SavedData:
 class OpenedCheckpoint:
     """Checkpoint of this estimator with these parameters, whose rows are yet to be checked."""
 
-    saved: SavedFit
+    trace: Trace
+    seed: int
     shape: tuple[int, int]  # columns, and scores per row
     data: SavedData
     in_any_order: bool
@@ -134,8 +127,7 @@ def open_checkpoint(path: Any, estimator: Any) -> OpenedCheckpoint:
         raise ValueError(
             f"The checkpoint {path} holds {trace.n_rounds} rounds, and n_rounds={n_rounds} now. Give at least as many."
         )
-    in_any_order = header.get(IN_ANY_ORDER) is True
-    return OpenedCheckpoint(SavedFit(trace, seed), shape, SavedData(os.fspath(path), data), in_any_order)
+    return OpenedCheckpoint(trace, seed, shape, SavedData(os.fspath(path), data), header.get(IN_ANY_ORDER) is True)
 
 
 def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Trace, tuple[int, int]]:

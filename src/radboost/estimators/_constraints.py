@@ -38,14 +38,13 @@ def read_constraints(options: TreeOptions | None, rows: CheckedRows | PreparedRo
     return Constraints(directions, *read_groups(options.interaction_constraints, names, given.n_features))
 
 
-def check_same_constraints(fitted: Any, now: Constraints) -> None:
-    """A warm start must go on with the constraints of the last fit; models from files have no note of them."""
+def constraints_then_and_now(fitted: Any, now: Constraints) -> dict[str, tuple[Any, Any]]:
+    """Options of constraints -> (value in the last fit, value now); equal for models from files, which keep no note."""
     then = getattr(fitted, "_constraints", now)
-    if then != now:
-        name = NAMES[then.directions == now.directions]
-        raise ValueError(
-            f"warm_start=True continues the last fit, which had other {name}. Set warm_start=False to start again."
-        )
+    return {
+        "monotonic_constraints": (then.directions, now.directions),
+        "interaction_constraints": ((then.groups, then.most_columns), (now.groups, now.most_columns)),
+    }
 
 
 def read_groups(given: Any, column_names: list[Any] | None, n_features: int) -> tuple[tuple[tuple[int, ...], ...], int]:

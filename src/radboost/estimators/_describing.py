@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._tables import column_names
-from radboost._validation import check_integer
+from radboost._validation import check_integer, check_integer_or
 from radboost.estimators._estimator import Estimator, of_one_fit
 from radboost.explain.explanation import Explanation
 from radboost.explain.importance import permutation_importance
@@ -76,6 +77,62 @@ several scores a dict of these.
     def _used_columns(self) -> Sequence[int]:
         """Columns of X that predictions may depend on."""
         return range(self.n_features_in_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Explaining(Describing):
+    """Base of the estimators whose scores are sums over trees or columns."""
+
+    @of_one_fit
+    def to_text(self, max_trees: int | None = None) -> str:
+        """The whole model in words, with the names of columns, categories and classes: every tree, or every term.
+
+        Those with the largest weights come first. Numbers are rounded to four digits; `save` keeps all.
+
+        Parameters
+        ----------
+        max_trees : int or None
+            So many trees, or terms of an output, at most; None for all.
+        """
+        check_is_fitted(self)
+        check_integer_or([None], "max_trees", max_trees, 0)
+        return self._text(max_trees)
+
+    @of_one_fit
+    def explain(self, x: Any) -> Explanation:
+        """Explanation of the prediction for one row: what each column adds to the score, and why.
+
+        Of trees these are contributions of columns, those of `predict_contributions`, and the splits; of a sparse model
+        the terms of its formula, each a coefficient times a value. With more than two classes they are those to the
+        score of the predicted class, less those to the score of the runner-up.
+
+        Parameters
+        ----------
+        x : one row
+            A list or an array of values, a data frame of one row, or a dict or pandas Series of values by the names of
+            the columns.
+
+        Returns
+        -------
+        Explanation
+            `print` shows it in words; a notebook shows a table.
+        """
+        return self._explain(x)
+
+    @abstractmethod
+    def _text(self, max_trees: int | None) -> str:
+        """The text of `to_text`."""
+
+    @abstractmethod
+    def _explain(self, x: Any, output: int = 0) -> Explanation:
+        """The explanation of one of several targets or tasks, by its index."""
 
 
 class Unexplained(Estimator):

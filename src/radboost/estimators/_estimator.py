@@ -61,8 +61,8 @@ class Estimator(BaseEstimator):
 
     # The fields of TreeOptions that the estimator reads; none where it takes no TreeOptions.
     _tree_options_read: ClassVar[tuple[str, ...]] = ()
-    # Template of a `family` with trees of some size, for advice.
-    _family_of_size: ClassVar[str] = "family=Trees(max_depth={depth})"
+    # Argument that gives a `family` the size of its trees, for advice.
+    _family_of_size: ClassVar[str] = "family=Trees(max_depth=...)"
     # The kind of the model in files: a key of `radboost.model_file.models.KINDS`.
     _kind_of_file: ClassVar[str]
     # Parameters that predictions need and that are never objects of the user's, which a file leaves out.

@@ -58,7 +58,7 @@ def measures_of(estimator: Any, attributes: Any, monitor: Any, prepared: Prepare
     """The metrics of a fit; `attributes` are those of the model to be."""
     if monitor is None:
         raise ValueError(
-            "eval_metric judges validation rows, and there are none. Give X_val and y_val, or set early_stopping, "
+            "eval_metric is one of validation rows, and there are none. Give X_val and y_val, or set early_stopping, "
             "which holds some rows back."
         )
     assert isinstance(monitor, Monitor)

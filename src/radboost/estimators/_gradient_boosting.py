@@ -29,7 +29,7 @@ from radboost.boosting import Trace
 from radboost.boosting.monitor import EarlyStopping, Monitor, resolve_early_stopping
 from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, start_constant
 from radboost.ensemble import Ensemble
-from radboost.estimators._constraints import check_same_constraints, read_constraints
+from radboost.estimators._constraints import constraints_then_and_now, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
@@ -111,7 +111,7 @@ class GradientBoosting(BoostingEstimator):
     chosen_: dict[str, Any] = field(init=False)
 
     _type_of_monitor: ClassVar[type[TargetMonitor]] = TargetMonitor
-    _family_of_size = "family=TreeFamilies(sizes=({splits},))"
+    _family_of_size = "family=TreeFamilies(sizes=...), the numbers of splits"
     _chosen: ClassVar[tuple[str, ...]] = (
         "n_rounds",
         "learning_rate",
@@ -217,19 +217,11 @@ class GradientBoosting(BoostingEstimator):
 
     def _check_same_choice(self, now: Mapping[str, Any]) -> None:
         """Refuse a warm start with other values for "auto": they depend on whether the number of rounds is given."""
-        options = self.tree_options or TreeOptions()
-        left_open = {
-            "learning_rate": isinstance(self.learning_rate, str),
-            "subsample": isinstance(self.subsample, str),
-            "complexity_penalty": isinstance(self.complexity_penalty, str),
-            "min_leaf_weight": isinstance(options.min_leaf_weight, str),
-            "max_features": options.max_features == "auto",
-            "thresholds": options.thresholds == "auto",
-            "largest_size": self.family is None,
-        }
+        given = {**vars(self.tree_options or TreeOptions()), **vars(self), "largest_size": self.family or "auto"}
+        left_open = [name for name in self._chosen if name != "n_rounds" and str(given[name]) == "auto"]
         # After a lost worker the others go on from their rounds on an estimator that was never fitted.
         then = getattr(self, "chosen_", now)
-        changed = [name for name, is_open in left_open.items() if is_open and then[name] != now[name]]
+        changed = [name for name in left_open if then[name] != now[name]]
         if changed:
             was = ", ".join(f"{name} {_shown(then[name])}" for name in changed)
             is_now = ", ".join(_shown(now[name]) for name in changed)
@@ -369,13 +361,8 @@ class GradientBoosting(BoostingEstimator):
         return make_rows(loss, targets, weights, n_outputs, n_threads)
 
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
-        return {"loss": (self._loss_given, self._name_of_loss())}
-
-    def _last_fit(self, prepared: PreparedRows) -> Trace:
-        trace = super()._last_fit(prepared)
-        _, n_outputs = self._resolve_loss(prepared)
-        check_same_constraints(self, read_constraints(self.tree_options, prepared, n_outputs))
-        return trace
+        constraints = read_constraints(self.tree_options, prepared, self._resolve_loss(prepared)[1])
+        return {"loss": (self._loss_given, self._name_of_loss()), **constraints_then_and_now(self, constraints)}
 
     def _has_constant(self) -> bool:
         self._require_fitted()

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -136,9 +137,9 @@ def learn(
     elif estimator.warm_start and estimator.__sklearn_is_fitted__():
         earlier = estimator._last_fit(prepared)
     resumed = resume_from if go_on_from is None else "the fit to go on from"
-    model, watched = _boost(estimator, prepared, settings, earlier, callbacks, resumed)
+    model, decided = _boost(estimator, prepared, settings, earlier, callbacks, resumed)
     # What the rounds were made with is gone: short fits come after it and not on top of it.
-    model._calibrate(prepared, settings, watched)
+    model._calibrate(prepared, settings, decided)
     return model
 
 
@@ -202,19 +203,13 @@ def _of_one_class(estimator: Any, prepared: PreparedRows, settings: FitSettings)
 
 def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace, str, str], None]:
     """Function that saves checkpoints; it describes rows and parameters when the first one is written."""
-    made: list[Saver] = []
-
-    def save(trace: Trace, stop_reason: str, path: str) -> None:
-        if not made:
-            made.append(Saver.of(estimator, prepared, seed))
-        made[0].save(trace, stop_reason, path)
-
-    return save
+    saver = cache(lambda: Saver.of(estimator, prepared, seed))
+    return lambda trace, stop_reason, path: saver().save(trace, stop_reason, path)
 
 
 def _check_same_validation(earlier: Trace, monitor: Monitor | None) -> None:
-    watched = any(name.startswith("validation_") for name in earlier.history)
-    if watched != (monitor is not None):
+    had_rows = any(name.startswith("validation_") for name in earlier.history)
+    if had_rows != (monitor is not None):
         raise ValueError(
             f"warm_start=True continues the last fit, which had {'no ' if monitor is not None else ''}validation rows. "
             f"Fit {'without' if monitor is not None else 'with'} them again, or set warm_start=False."
@@ -232,6 +227,9 @@ class BoostingEstimator(PruningMixin):
         Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
         category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
         frame or table. A category that training did not see counts as missing.
+    early_stopping : bool, int or EarlyStopping
+        Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
+        is the rounds to wait.
     class_weight : dict from labels to weights, "balanced", or None
         Weights of the rows of each class, times `sample_weight`. "balanced" gives all classes the same total weight.
     n_jobs : int or None
@@ -394,7 +392,7 @@ class BoostingEstimator(PruningMixin):
         validation: tuple[Any, Any, Any] = (None, None, None),
         offsets: tuple[Any, Any] = (None, None),
         eval_metric: Any = None,
-        add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] = lambda training, watched: {},
+        add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] = lambda training, validation: {},
     ) -> Self:
         """`prepare` and `learn`; `add` returns further fields of the prepared rows, made of the checked ones."""
         given, metrics = check_callbacks(callbacks), read_metrics(eval_metric)
@@ -403,9 +401,9 @@ class BoostingEstimator(PruningMixin):
         reader = copy(self)
         training = read_training(reader, X, y, sample_weight, regression=self._regression)
         self._check_training(training)
-        watched = read_validation(reader, *validation, training.classes, training.rows.categories)
-        training, watched = with_offsets(training, watched, *offsets)
-        added = {"validation": watched, "metrics": metrics, **add(training, watched)}
+        checked = read_validation(reader, *validation, training.classes, training.rows.categories)
+        training, checked = with_offsets(training, checked, *offsets)
+        added = {"validation": checked, "metrics": metrics, **add(training, checked)}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows
@@ -525,7 +523,6 @@ class BoostingEstimator(PruningMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
         return tags
 
 

@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import FloatArray
-from radboost._validation import check_choice, check_integer_or, check_sample_weight, free_memory, resolve_n_jobs
+from radboost._validation import check_choice, check_sample_weight, free_memory, resolve_n_jobs
 from radboost.ensemble import SparseEnsemble
-from radboost.estimators._describing import Describing, as_reader, unnamed
+from radboost.estimators._describing import Explaining, as_reader, unnamed
 from radboost.estimators._estimator import of_one_fit
 from radboost.explain.build import RowPrediction, explained_by_terms, prediction_of_class, prediction_of_number
 from radboost.explain.explanation import Explanation
@@ -39,12 +39,12 @@ class Read:
     total_weight: float  # m
 
 
-class LinearEstimator(Describing):
+class LinearEstimator(Explaining):
     """Base of the estimators whose scores are weighted hypotheses, mostly columns of X, and an intercept."""
 
     _kinds_of_importance = ("weight",)
     _kind_of_file: ClassVar[str] = "sparse"
-    _family_of_size = "family=radboost.sparsity.Trees(max_depth={depth})"
+    _family_of_size = "family=radboost.sparsity.Trees(max_depth=...)"
     _type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
     _learns_tasks: ClassVar[bool] = False
     _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
@@ -143,46 +143,17 @@ class LinearEstimator(Describing):
         check_choice("kind", kind, self._kinds_of_importance)
         return np.asarray(self.feature_importances_)
 
-    @of_one_fit
-    def to_text(self, max_trees: int | None = None) -> str:
-        """The formula of the model, one term per line, the largest weights first. Numbers are rounded to four digits.
-
-        Parameters
-        ----------
-        max_trees : int or None
-            So many terms of an output at most; None for all.
-        """
-        check_is_fitted(self)
-        check_integer_or([None], "max_trees", max_trees, 0)
+    def _text(self, max_trees: int | None) -> str:
         return sparse_text(self.ensemble_, max_trees)
 
-    @of_one_fit
-    def explain(self, x: Any) -> Explanation:
-        """Explanation of the prediction for one row: the terms of the formula, each a coefficient times a value.
-
-        With more than two classes coefficients are those of the predicted class, less those of the runner-up.
-
-        Parameters
-        ----------
-        x : one row
-            A list or an array of numbers, a data frame of one row, or a dict or pandas Series of values by the names of
-            the columns.
-
-        Returns
-        -------
-        Explanation
-            `print` shows it in words; a notebook shows a table.
-        """
-        return self._explain_terms(x)
-
-    def _explain_terms(self, x: Any, **asked: Any) -> Explanation:
+    def _explain(self, x: Any, output: int = 0) -> Explanation:
         check_is_fitted(self)
         row = read_one_row(x, getattr(self, "feature_names_in_", None))
         matrix = read_matrix(as_reader(self, row), row.table, {}, self._accepted)
-        verdict = unnamed(self, row)._verdict(row.table, self.ensemble_.scores(matrix)[0], **asked)
+        verdict = unnamed(self, row)._verdict(row.table, self.ensemble_.scores(matrix)[0], output)
         return explained_by_terms(self.ensemble_, matrix, verdict)
 
-    def _verdict(self, table: Any, scores: FloatArray) -> RowPrediction:
+    def _verdict(self, table: Any, scores: FloatArray, output: int) -> RowPrediction:
         """Prediction for a table of one row with these scores."""
         if not hasattr(self, "classes_"):
             return prediction_of_number(scores, scores)
@@ -198,14 +169,6 @@ class LinearEstimator(Describing):
     def _recorded(self) -> list[str]:
         """The columns of the history."""
         return ["objective", "n_features"]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ensemble_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def without_repetitions(X: Any) -> Any:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache, wraps
 from typing import Any, TypeVar, dataclass_transform
 
-from radboost._names import ours_for, size_of
+from radboost._names import ours_for
 
 # What only some estimators can do, for all the others.
 ONLY_IN = {
@@ -199,13 +199,10 @@ def _advice(estimator: type[Any], given: str, value: Any, here: Collection[str])
         meant = close[0]
     if given in ("C", "Cs"):
         return _advice_on_inverse(estimator, meant)
-    size = size_of(given, value)
-    if (
-        size is not None
-        and meant in ("family", "max_leaves")
-        and (meant in options or meant not in ours_for(given)[:2])
-    ):
-        return _advice_on_size(estimator, meant, *size)
+    if meant == "family" and "max_depth" in ours_for(given):
+        return f"Its family has the size of the trees: {estimator._family_of_size}."
+    if meant == "max_leaves" and "max_depth" in ours_for(given)[:2]:
+        return "Its trees are bounded by the number of their leaves: max_leaves=... ."
     if meant in constructor:
         called = meant != given and meant in here
         return f"It is called {meant} here." if called else f"It is a parameter: {estimator.__name__}({meant}=...)."
@@ -232,16 +229,6 @@ def _advice_on_inverse(estimator: type[Any], meant: str) -> str:
     if meant == "complexity_penalty" or "loss" not in parameters_of(estimator):  # of another kind
         return f"{inverse}."
     return f"{inverse}: alpha = 1 / (C * number of rows), with standardize=False."
-
-
-def _advice_on_size(estimator: type[Any], meant: str, size: str, leaves: int) -> str:
-    if meant == "family":
-        family = estimator._family_of_size.format(splits=leaves - 1, depth=(leaves - 1).bit_length())
-        return f"Its family has the size of the trees; those of {size} have at most {leaves - 1} splits: {family}."
-    if meant in estimator._tree_options_read:
-        option = f'tree_options=TreeOptions(growth="best_first", max_leaves={leaves})'
-        return f"It is an option of the trees here: {option}."
-    return f"Its trees are bounded by their leaves; those of {size} have at most {leaves}: max_leaves={leaves}."
 
 
 def _advice_to_prediction(estimator: type[Any], method: str, given: str, known: Collection[str]) -> str:

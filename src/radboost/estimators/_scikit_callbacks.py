@@ -23,7 +23,7 @@ class Bridge:
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        self._arguments = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+        self._arguments: dict[str, Any] = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         self._estimator = estimator
         self._round: Any = None  # the task of the round that is being made
 
@@ -32,30 +32,27 @@ class Bridge:
 
         self._fit = CallbackSupportMixin._init_callback_context(self._estimator, max_subtasks=context.n_rounds)
         self._fit.call_on_fit_task_begin(**self._arguments)
+        self._arguments["reconstruction_attributes"] = lambda: _attributes(context)
         self._begin_round(context)
 
     def on_round_end(self, context: FitContext) -> None:
-        if self._end_round(context):
+        if self._end_round():
             context.stop(STOPPED)
         self._begin_round(context)
 
     def on_fit_end(self, context: FitContext) -> None:
         if self._round is not None:  # it was not to be made
-            self._end_round(context)
-        self._fit.call_on_fit_task_end(**self._arguments, reconstruction_attributes=lambda: _attributes(context))
+            self._end_round()
+        self._fit.call_on_fit_task_end(**self._arguments)
 
     def _begin_round(self, context: FitContext) -> None:
         if context.stop_reason is None and context.round + 1 < context.n_rounds:
             self._round = self._fit.subcontext(task_name="round")
-            self._round.call_on_fit_task_begin(
-                **self._arguments, reconstruction_attributes=lambda: _attributes(context)
-            )
+            self._round.call_on_fit_task_begin(**self._arguments)
 
-    def _end_round(self, context: FitContext) -> bool:
+    def _end_round(self) -> bool:
         ended, self._round = self._round, None
-        return bool(
-            ended.call_on_fit_task_end(**self._arguments, reconstruction_attributes=lambda: _attributes(context))
-        )
+        return bool(ended.call_on_fit_task_end(**self._arguments))
 
 
 def _attributes(context: FitContext) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing as rows_of
 
-from radboost._typing import FloatArray, FloatMatrix
+from radboost._typing import FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.rows.domains import DomainModel, fit_domains, fit_own_classifier, shares_of_own
 from radboost.rows.prepare import CheckedRows, Watched
@@ -20,11 +20,6 @@ from radboost.rows.read import read_matrix
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
 
 Pair = tuple[Any, Any]
-
-
-def with_source_probabilities(rows: FloatMatrix, shares: FloatArray) -> FloatMatrix:
-    """Rows with the probabilities of the sources as further columns; these are exact in float32 too."""
-    return np.hstack([rows, shares.astype(rows.dtype)])
 
 
 class SourcesOfFit:
@@ -73,7 +68,7 @@ class SourcesOfFit:
 
     def _validation_ids(self, validation: Watched, names: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
         if self._sources_val is None:
-            check_watched_sources(len(names))
+            check_validation_sources(len(names))
             return np.zeros(len(validation.class_ids), dtype=np.uint16)
         given = _kept(read_sources(self._sources_val, validation.n_given, "sources_val"), validation.kept)
         return ids_among(given, names, "sources_val")
@@ -119,10 +114,10 @@ class SourcesOfFit:
         return shares_of_own(domain, given if kept is None else rows_of(given, kept), names)
 
 
-def check_watched_sources(n_sources: int) -> None:
+def check_validation_sources(n_sources: int) -> None:
     """Refuse validation rows without sources, where there are several."""
     if n_sources > 1:
-        raise ValueError(f"X_val was given without sources_val; with {n_sources} sources the loss is watched for each.")
+        raise ValueError(f"X_val was given without sources_val; with {n_sources} sources each needs a loss of its own.")
 
 
 def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:

@@ -354,9 +354,9 @@ def check_alphas(alphas: Any, n_alphas: int, eps: float) -> FloatArray | None:
     try:
         given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
     except (TypeError, ValueError):
-        raise ValueError(f"alphas must be finite numbers, none of them negative, or None; got {alphas!r}.") from None
+        given = np.zeros(0)
     if not len(given) or not np.isfinite(given).all() or given[-1] < 0.0:
-        raise ValueError(f"alphas must be finite numbers, none of them negative; got {alphas!r}.")
+        raise ValueError(f"alphas must be finite numbers, none of them negative, or None; got {alphas!r}.")
     return given
 
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import Category, FloatArray, FloatMatrix
-from radboost._validation import check_choice, check_integer_or, resolve_n_jobs
+from radboost._validation import check_choice, resolve_n_jobs
 from radboost.ensemble import Ensemble
 from radboost.ensemble.contributions import SumOfTrees, sum_of_trees
-from radboost.estimators._describing import Describing, as_reader, unnamed
+from radboost.estimators._describing import Explaining, as_reader, unnamed
 from radboost.estimators._estimator import of_one_fit
 from radboost.explain.build import RowPrediction, explained_by_trees, prediction_of_class, prediction_of_number
 from radboost.explain.explanation import Explanation
@@ -23,20 +23,18 @@ from radboost.explain.text import boosted_text
 from radboost.export import parts
 from radboost.export.parts import ScoreSum, refuse_model
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
+from radboost.rows.sources import with_columns
 
 
-class TreesModel(Describing):
+class TreesModel(Explaining):
     """Base of the estimators whose `ensemble_` is a weighted sum of hypotheses."""
 
     _kinds_of_importance = ("gain", "cover", "split")
     # True if the cover of a leaf is the weight of the training rows in it.
     _covers_are_rows: ClassVar[bool] = True
-    # True if probabilities follow from an objective and a loss.
-    _stores_objective: ClassVar[bool] = False
     _kind_of_file: ClassVar[str] = "boosted"
-    # Keys of `chosen_`, if there is one, and which of them have words as values.
+    # Keys of `chosen_`, if there is one.
     _chosen: ClassVar[tuple[str, ...]] = ()
-    _chosen_words: ClassVar[tuple[str, ...]] = ("thresholds", "leaves")
     # Type of `ensemble_`; its `from_arrays` reads that of a model file.
     _type_of_ensemble: ClassVar[type[Any]] = Ensemble
 
@@ -66,7 +64,7 @@ class TreesModel(Describing):
     @property
     @of_one_fit
     def feature_importances_(self) -> FloatArray:
-        """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
+        """Gain of the splits on each feature, weighted like their trees; fractions that sum to 1."""
         self._require_fitted()
         return self.ensemble_.feature_importances()
 
@@ -74,19 +72,27 @@ class TreesModel(Describing):
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # raises; asking it first would cost a tenth of a short prediction
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ensemble_")
-
     def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
         self._require_fitted()
         n_threads = resolve_n_jobs(self.n_jobs)
-        for block in row_blocks(read_matrix(self, X, self.ensemble_.categories), n_outputs, len(self.ensemble_)):
-            yield self.ensemble_.decision_function(dense_rows(block), n_threads)
+        matrix = read_matrix(self, X, self.ensemble_.categories)
+        further, first = self._further_columns(X, matrix), 0
+        for block in row_blocks(matrix, n_outputs, len(self.ensemble_)):
+            last = first + block.shape[0]
+            rows = dense_rows(block) if further is None else with_columns(dense_rows(block), further[first:last])
+            first = last
+            yield self.ensemble_.decision_function(rows, n_threads)
 
     def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
         self._require_fitted()
-        rows = dense_rows(read_matrix(self, X, self.ensemble_.categories))
+        matrix = read_matrix(self, X, self.ensemble_.categories)
+        rows, further = dense_rows(matrix), self._further_columns(X, matrix)
+        rows = rows if further is None else with_columns(rows, further)
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
+
+    def _further_columns(self, X: Any, matrix: Any) -> FloatArray | None:
+        """Columns that hypotheses need besides those of X, of which `matrix` was read; None for none."""
+        return None
 
     @of_one_fit
     def predict_contributions(self, X: Any, *, interactions: bool = False) -> FloatArray:
@@ -168,49 +174,14 @@ class TreesModel(Describing):
             return np.asarray(self.feature_importances_)
         return cover_importances(self.ensemble_) if kind == "cover" else split_counts(self.ensemble_)
 
-    @of_one_fit
-    def to_text(self, max_trees: int | None = None) -> str:
-        """The whole model in words: every tree, with the names of columns, categories and classes.
-
-        Hypotheses with the largest weights come first. Numbers are rounded to four digits; `save` keeps all.
-
-        Parameters
-        ----------
-        max_trees : int or None
-            So many hypotheses at most; None for all.
-        """
-        check_is_fitted(self)
-        check_integer_or([None], "max_trees", max_trees, 0)
-        return self._text(max_trees)
-
-    @of_one_fit
-    def explain(self, x: Any) -> Explanation:
-        """Explanation of the prediction for one row: contributions of each feature and each split.
-
-        Contributions of features are those of `predict_contributions`; with more than two classes those to the score of
-        the predicted class, less those to the score of the runner-up.
-
-        Parameters
-        ----------
-        x : one row
-            A list or an array of values, a data frame of one row, or a dict or pandas Series of values by the names of
-            the columns.
-
-        Returns
-        -------
-        Explanation
-            `print` shows it in words; a notebook shows a table.
-        """
-        return self._explain_trees(x)
-
-    def _explain_trees(self, x: Any, target: int = 0) -> Explanation:
+    def _explain(self, x: Any, output: int = 0) -> Explanation:
         check_is_fitted(self)
         self._sum_of_trees("explain")  # raises where the model is none
         row = read_one_row(x, getattr(self, "feature_names_in_", None))
         matrix = as_numbers(read_matrix(as_reader(self, row), row.table, self.ensemble_.categories))
         model = unnamed(self, row)
         contributions = np.atleast_2d(model.predict_contributions(row.table)[0])
-        verdict = _verdict_of_trees(model, row.table, target)
+        verdict = _verdict_of_trees(model, row.table, output)
         leaves = model._leaves(row.table)[0]
         return explained_by_trees(
             self.ensemble_, row, matrix, verdict, contributions, leaves, covers_are_rows=self._covers_are_rows

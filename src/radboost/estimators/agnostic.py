@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -38,21 +38,13 @@ from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
 from radboost.losses.model_evaluation import EvaluationLoss, check_evaluation_losses, make_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
-from radboost.objectives.over_sources import read_mixtures, vertices_of
+from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
 from radboost.rows.read import known_labels, read_labels, read_matrix
 
-
-@dataclass(frozen=True)
-class AgnosticSettings:
-    losses: list[tuple[str, Any]]
-    vertices: FloatArray | None
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, _ in self.losses]
+NamedLosses = list[tuple[str, Any]]
 
 
-def losses_and_vertices(losses: Any, mixtures: Any) -> tuple[list[tuple[str, Any]], FloatArray | None]:
+def losses_and_vertices(losses: Any, mixtures: Any) -> tuple[NamedLosses, FloatArray | None]:
     """The losses with their names, and the corners of their mixtures; None for all mixtures."""
     named, read = check_evaluation_losses(losses), read_mixtures(mixtures)
     if read.penalty > 0.0:
@@ -139,27 +131,27 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows X and labels y; a row of weight w counts as w copies of it."""
-        settings = self._read_parameters()
+        losses, vertices = self._read_parameters()
         checked = copy(self)  # an interrupted or failed fit leaves the estimator as it was
         read = checked._read(X, y, sample_weight)
         # Products of matrices by BLAS, which batches use, depend on the number of its threads.
         blas = one_blas_thread if self.batch_size is not None else nullcontext()
         with progress_bar(int(self.n_rounds), int(self.verbose)) as advance, blas:
-            problem = checked._minimax(read, settings)
+            problem = checked._minimax(read, losses, vertices)
             solution = solve(
                 problem,
-                settings.names,
+                [name for name, _ in losses],
                 solver=self.solver,
                 n_rounds=int(self.n_rounds),
                 learning_rate=float(self.learning_rate),
                 batches=checked._batches(problem, read),
                 advance=lambda record: advance({"objective": record["objective"]}),
             )
-        checked._keep_solution(problem, solution, settings)
+        checked._keep_solution(problem, solution, [name for name, _ in losses])
         self.__dict__ = checked.__dict__
         return self
 
-    def _read_parameters(self) -> AgnosticSettings:
+    def _read_parameters(self) -> tuple[NamedLosses, FloatArray | None]:
         check_choice("solver", self.solver, SOLVERS)
         check_integer("n_rounds", self.n_rounds, 1)
         check_integer_or([None], "batch_size", self.batch_size, 1)
@@ -172,7 +164,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
         check_random_state(self.random_state)
-        return AgnosticSettings(*losses_and_vertices(self.losses, self.mixtures))
+        return losses_and_vertices(self.losses, self.mixtures)
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         self.classes_, class_ids = read_labels(y)
@@ -188,10 +180,10 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         names = list(self.mixture_)
         return ["objective", *(f"{what}[{name}]" for what in ("loss", "mixture") for name in names)]
 
-    def _minimax(self, read: Read, settings: AgnosticSettings) -> Minimax:
+    def _minimax(self, read: Read, named: NamedLosses, vertices: FloatArray | None) -> Minimax:
         n_classes = max(2, len(self.classes_))
         class_ids: Any = read.loss
-        losses = make_evaluation_losses(settings.losses, class_ids, n_classes)
+        losses = make_evaluation_losses(named, class_ids, n_classes)
         steepness = np.array([loss.lipschitz_of_value for loss in losses])
         units = steepness if self.normalize else np.ones(len(losses))
         columns = DesignMatrix.of(
@@ -206,7 +198,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
             1 if n_classes == 2 else n_classes,
             float(self.radius),
             float(self.norm_penalty),
-            settings.vertices,
+            vertices,
         )
 
     def _batches(self, problem: Minimax, read: Read) -> Batches | None:
@@ -214,7 +206,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
             return None
         return Batches(problem, read.X, read.rows, read.loss, int(self.batch_size), seed_from(self.random_state))
 
-    def _keep_solution(self, problem: Minimax, solution: Solution, settings: AgnosticSettings) -> None:
+    def _keep_solution(self, problem: Minimax, solution: Solution, loss_names: list[str]) -> None:
         weights = solution.point[:-1] * problem.columns.factors[:, None]
         intercept = problem.intercept(solution.point) - matrix_times(weights.T, problem.columns.centres)
         used = np.flatnonzero(weights.any(axis=1))
@@ -228,30 +220,30 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         self.optimality_gap_ = self.duality_gap_ = math.nan
         values = problem.values(problem.scores(solution.point)) - problem.offsets
         self._keep_numbers(
-            dict(zip(settings.names, solution.mixture.tolist(), strict=True)),
-            dict(zip(settings.names, values.tolist(), strict=True)),
+            dict(zip(loss_names, solution.mixture.tolist(), strict=True)),
+            dict(zip(loss_names, values.tolist(), strict=True)),
         )
 
     def _keep_numbers(self, mixture: dict[str, float], values: dict[str, float]) -> None:
         self.mixture_, self.loss_values_ = mixture, values
         numbers, names = np.array(list(values.values())), np.array(list(values))
         vertices = vertices_of(read_mixtures(self.mixtures), names, "losses")
-        self.agnostic_loss_ = float(numbers.max() if vertices is None else (vertices @ numbers).max())
+        self.agnostic_loss_ = agnostic(numbers, vertices)
 
     @of_one_fit
     def losses_on(self, X: Any, y: Any) -> dict[str, float]:
         """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the rate of errors."""
-        _, scores, losses = self._judging(X, y)
-        names = self._read_parameters().names
-        return {name: float(loss.reported(scores).mean()) for name, loss in zip(names, losses, strict=True)}
+        _, scores, losses = self._evaluated(X, y)
+        named, _ = self._read_parameters()
+        return {name: float(loss.reported(scores).mean()) for (name, _), loss in zip(named, losses, strict=True)}
 
-    def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[EvaluationLoss]]:
+    def _evaluated(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[EvaluationLoss]]:
         """Rows as they are read, their scores of shape (n_outputs, n_rows), and the losses of the labels."""
         rows = read_matrix(self, X, {}, self._accepted)
         labels = column_or_1d(y, dtype=None)
         check_consistent_length(rows, labels)
         class_ids = known_labels(np.asarray(labels), self.classes_, "y")
-        losses = make_evaluation_losses(self._read_parameters().losses, class_ids, max(2, len(self.classes_)))
+        losses = make_evaluation_losses(self._read_parameters()[0], class_ids, max(2, len(self.classes_)))
         return rows, np.ascontiguousarray(self.ensemble_.scores(rows).T), losses
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:

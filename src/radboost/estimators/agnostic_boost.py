@@ -69,7 +69,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     losses, mixtures : as for `AgnosticClassifier`
     mu : float
         The larger, the closer to the maximum.
-    family, n_candidates, complexity_penalty, learning_rate, subsample, early_stopping, tree_options
+    family, n_candidates, complexity_penalty, learning_rate, subsample, tree_options
         As in RGBClassifier.
 
     Attributes
@@ -138,15 +138,11 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         return SeveralLossRows(scores, weights, loss, targets, n_threads)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
+        # Scores are taken for logarithms of odds.
         return chances(scores[:, None] if scores.ndim == 1 else scores)
 
     def _exported_answer(self) -> ExportedAnswer:
         return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax"))
-
-    @of_one_fit
-    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
-        """Probabilities of the classes, of scores that are taken for logarithms of odds."""
-        return self._calibrated(self.decision_function(X, offset))
 
     def _warn(self, fitted: Any) -> None:
         if not len(fitted.ensemble_):

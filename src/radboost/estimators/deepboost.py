@@ -25,7 +25,7 @@ from radboost.boosting import CoordinateDescent, Trace
 from radboost.boosting.monitor import EarlyStopping, LossMonitor, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._calibrated import CalibratedMixin
-from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
+from radboost.estimators._constraints import check_families, constraints_then_and_now, read_constraints
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer, margin_link
@@ -123,9 +123,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         minimizes the objective itself. The bound is loose for weak hypotheses (kernels, stumps, small trees); for these
         the line search learns much faster. "auto" is the closed form for trees of depth 3 and more, and the line search
         otherwise.
-    early_stopping : bool, int or EarlyStopping
-        Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
-        is the rounds to wait.
     calibration : "auto", "right_labels" or None
         How sure `predict_proba` is. "auto" learns that on rows that early stopping holds back, or by up to three short
         fits that each do not see a part of the rows (docs/probabilities.md); `predict` and `decision_function` do not
@@ -203,7 +200,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     loss_: Any = field(init=False)
     objective_: str = field(init=False)
 
-    _stores_objective: ClassVar[bool] = True
     _tree_options_read: ClassVar[tuple[str, ...]] = (
         "max_features",
         "thresholds",
@@ -228,7 +224,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     )
     _instead: ClassVar[dict[str, str]] = {}  # of options that are not read
     _may_run_trials: ClassVar[bool] = True  # where the penalty is "auto"
-    _descent: ClassVar[type[CoordinateDescent]] = CoordinateDescent
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
@@ -487,7 +482,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
         weak = max(self._proposal_depths(problem.objective.n_classes)) <= WEAK_DEPTH
-        return self._descent(
+        return CoordinateDescent(
             problem.objective,
             start_families(families, problem),
             self._penalty(problem.objective.n_classes),
@@ -501,15 +496,10 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
-        fixed: dict[str, tuple[Any, Any]] = {"loss": (self.loss_, self.loss)}
+        fixed = {"loss": (self.loss_, self.loss), **constraints_then_and_now(self, self._constraints_on(prepared))}
         if len(prepared.known_classes) > 2:  # with two classes all objectives are the same
             fixed["objective"] = (self.objective_, self.objective)
         return fixed
-
-    def _last_fit(self, prepared: PreparedRows) -> Trace:
-        trace = super()._last_fit(prepared)
-        check_same_constraints(self, self._constraints_on(prepared))
-        return trace
 
     def _supplied(self, trace: Trace) -> Trace:
         supply_kernel(trace.hypotheses, get_families(self.family))

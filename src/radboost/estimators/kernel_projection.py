@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import ClassifierMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._blas import one_blas_thread
@@ -60,18 +60,15 @@ LARGEST_SAMPLE, LANDMARKS = 5_000, 1_000
 DEFAULT_INVERSES = 10.0
 
 
-@dataclass(frozen=True)
-class ProjectionRows:
-    """Different rows in canonical order, with the indices of their classes and weights that sum to 1."""
-
-    X: FloatArray
-    class_ids: npt.NDArray[Any]
-    weights: FloatArray
+# Different rows in canonical order, the indices of their classes, and weights that sum to 1.
+LabeledRows = tuple[FloatArray, npt.NDArray[Any], FloatArray]
 
 
 @storable_estimator
 @with_constructor
-class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin, Unexplained, Describing):
+class SupervisedKernelProjection(
+    ClassScores, ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, Unexplained, Describing
+):
     """Logistic regression on the top eigenfunctions of a mixture of kernels, all learned at once.
 
     Storcheus, PhD thesis (NYU 2021), chapter 7: the hypotheses (7.1) over the mixtures (7.2). KernelPCA keeps the
@@ -169,20 +166,19 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         weights = np.ones(rows.n_rows) if weights is None else weights
         matrix = _dense(rows.X)
         checked.classes_, class_ids = read_labels(rows.y)
-        labeled = checked._labelled(matrix, class_ids, weights)
+        different, labels, totals = checked._distinct(matrix, class_ids, weights)
+        checked._sample_size = float(totals.sum())
         checked.n_unlabelled_ = 0
-        if X_unlabelled is None:
-            checked._sample, weights = checked._distinct(matrix, weights)
-        else:
-            other = _dense(read_matrix(checked, X_unlabelled, {}, ACCEPTED))
-            checked._sample, weights = checked._distinct(other, np.ones(len(other)))
-            checked.n_unlabelled_ = len(other)
+        if X_unlabelled is not None:
+            matrix = _dense(read_matrix(checked, X_unlabelled, {}, ACCEPTED))
+            checked.n_unlabelled_, weights = len(matrix), np.ones(len(matrix))
+        checked._sample, _, weights = checked._distinct(matrix, np.zeros(len(matrix)), weights)
         check_columns(kernels, checked.n_features_in_)
         checked._measure_columns(weights)
         checked._kernels = standardized(kernels, checked._means, checked._scales)
         # Products of matrices depend on the number of BLAS threads.
         with one_blas_thread:
-            checked._learn(labeled, weights)
+            checked._learn((different, labels, totals / totals.sum()), weights)
         self.__dict__ = checked.__dict__
         return self
 
@@ -200,16 +196,11 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         resolve_n_jobs(self.n_jobs)
         return kernels
 
-    def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> ProjectionRows:
+    def _distinct(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> LabeledRows:
+        """Different rows in canonical order, with their classes and the sums of their weights."""
         labels = class_ids[None].astype(np.float64)
         kept, totals = canonical_rows(np.ascontiguousarray(X), labels, weights, resolve_n_jobs(self.n_jobs))
-        self._sample_size = float(totals.sum())
-        return ProjectionRows(X[kept], class_ids[kept], totals / totals.sum())
-
-    def _distinct(self, X: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        nothing = np.zeros((1, len(X)))
-        kept, totals = canonical_rows(np.ascontiguousarray(X), nothing, weights, resolve_n_jobs(self.n_jobs))
-        return X[kept], totals
+        return X[kept], class_ids[kept], totals
 
     def _measure_columns(self, weights: FloatArray) -> None:
         """Set means and standard deviations of the different rows, or 0 and 1."""
@@ -226,7 +217,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
             varies = spreads > 1e-12
             self._scales = np.where(varies, 1.0 / np.where(varies, np.maximum(spreads * largest, 1e-300), 1.0), 0.0)
 
-    def _learn(self, labeled: ProjectionRows, weights: FloatArray) -> None:
+    def _learn(self, labeled: LabeledRows, weights: FloatArray) -> None:
         rank = DEFAULT_RANK if self.rank is None else int(self.rank)
         if self.rank is not None and rank > len(self._sample):
             raise ValueError(
@@ -257,19 +248,19 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
             )
         self._keep(solved, course, problem)
 
-    def _problem(self, labeled: ProjectionRows, rank: int) -> ProjectionProblem:
-        n_kernels = len(self._kernels)
+    def _problem(self, labeled: LabeledRows, rank: int) -> ProjectionProblem:
+        (rows, class_ids, weights), n_kernels = labeled, len(self._kernels)
         width = max(len(one.eigenvalues) for one in self._spectra)
         eigenvalues = np.zeros((n_kernels, width))
         features = []
         for k, (kernel, one) in enumerate(zip(self._kernels, self._spectra, strict=True)):
             eigenvalues[k, : len(one.eigenvalues)] = one.eigenvalues
-            features.append(one.functions(np.asarray(kernel(labeled.X, self._sample))))
+            features.append(one.functions(np.asarray(kernel(rows, self._sample))))
         inverse_sum = DEFAULT_INVERSES * n_kernels**2 if self.inverse_sum is None else float(self.inverse_sum)
         self.inverse_sum_ = inverse_sum
         ky_fan = np.inf if self.ky_fan is None else float(self.ky_fan)
         mixtures = MixtureSet(eigenvalues, rank, ky_fan, inverse_sum)
-        ridge = LogisticRidge(labeled.class_ids, len(self.classes_), labeled.weights, bool(self.fit_intercept))
+        ridge = LogisticRidge(class_ids, len(self.classes_), weights, bool(self.fit_intercept))
         return ProjectionProblem(mixtures, features, ridge, float(self.alpha))
 
     def _starts(self, mixtures: MixtureSet) -> list[FloatArray]:
@@ -305,13 +296,6 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         """The coordinates of Pi_U Phi(x): a column for each eigenfunction that is kept, by falling eigenvalue."""
         check_is_fitted(self)
         return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=False)
-
-    @of_one_fit
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the columns of `transform`: that of the class and a number. `input_features` is ignored."""
-        check_is_fitted(self)
-        name = type(self).__name__.lower()
-        return np.array([f"{name}{index}" for index in range(len(self.components_))], dtype=object)
 
     @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
@@ -364,13 +348,9 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         self._sample_size = float(arrays["sample_size"][0])
         self._make_ensemble()
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ensemble_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)  # for `get_feature_names_out` of scikit-learn
 
 
 def _short(kernel: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import field, replace
 from typing import Any, ClassVar, Self
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from radboost._typing import FloatArray, FloatMatrix
+from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real, check_real_or, resolve_n_jobs
 from radboost.boosting import Trace
 from radboost.boosting.monitor import SourceMonitor
@@ -21,7 +21,7 @@ from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import PruningMixin
-from radboost.estimators._sources import SourcesOfFit, with_source_probabilities
+from radboost.estimators._sources import SourcesOfFit
 from radboost.estimators.deepboost import AUTOMATIC, DeepBoostClassifier
 from radboost.export.parts import ScoreSum, refuse_model
 from radboost.families import Problem, get_families
@@ -41,8 +41,8 @@ from radboost.objectives.sourced import SourcedObjective
 from radboost.penalties import WeightedL1
 from radboost.rows.domains import DomainModel, check_classifier, shares_of_own
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
-from radboost.rows.read import dense_rows, read_matrix, row_blocks
-from radboost.rows.sources import Sources, on_share_grid
+from radboost.rows.read import read_matrix
+from radboost.rows.sources import Sources, on_share_grid, with_columns
 from radboost.trees import TreeOptions
 
 # Values of "auto" with several sources, of two classes and of more. On synthetic sources of 300 to 4,000 rows and on
@@ -294,7 +294,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         )
         monitor = None
         if validation is not None and validation_sources is not None:
-            extended = replace(validation, X=with_source_probabilities(validation.X, validation_sources.shares))
+            extended = replace(validation, X=with_columns(validation.X, validation_sources.shares))
             monitor = SourceMonitor(
                 extended, validation_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
             )
@@ -370,36 +370,15 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
                 "it again, fitted: radboost.load(path, domain_classifier=...)."
             )
         if isinstance(domain, DomainModel):
-            shares = domain.shares(matrix, resolve_n_jobs(self.n_jobs))
+            probabilities = domain.shares(matrix, resolve_n_jobs(self.n_jobs))
         else:
-            shares = shares_of_own(domain, X, names)
-        return on_share_grid(shares, len(self.classes_))
+            probabilities = shares_of_own(domain, X, names)
+        return on_share_grid(probabilities, len(self.classes_))
 
-    def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
-        self._require_fitted()
-        if not self._sourced():
-            yield from super()._scores_by_block(X, n_outputs)
-            return
-        n_threads = resolve_n_jobs(self.n_jobs)
-        matrix = read_matrix(self, X, self.ensemble_.categories)
-        shares, first = self._source_probabilities_of(X, matrix), 0
-        for block in row_blocks(matrix, n_outputs, len(self.ensemble_)):
-            rows = with_source_probabilities(dense_rows(block), shares[first : first + block.shape[0]])
-            first += block.shape[0]
-            yield self.ensemble_.decision_function(rows, n_threads)
-
-    def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
-        self._require_fitted()
-        if not self._sourced():
-            yield from super()._staged_scores(X)
-            return
-        matrix = read_matrix(self, X, self.ensemble_.categories)
-        rows: FloatMatrix = with_source_probabilities(dense_rows(matrix), self._source_probabilities_of(X, matrix))
-        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
-
-    def _sourced(self) -> bool:
-        """True if hypotheses need Q(k | x) as further columns."""
-        return any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in self.ensemble_.entered)
+    def _further_columns(self, X: Any, matrix: Any) -> FloatArray | None:
+        """Q(k | x), if hypotheses need it."""
+        sourced = any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in self.ensemble_.entered)
+        return self._source_probabilities_of(X, matrix) if sourced else None
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
         arrays = {"source_names": json_array(self.source_names_.tolist())}

@@ -97,9 +97,6 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     subsample : float in (0, 1] or "auto"
         Fraction of the rows, drawn anew each round by their content and label, that a tree is grown on, so that swapped
         labels act like another seed. Its leaves are fitted to all. "auto" is 0.3, with n_rounds given 0.5.
-    early_stopping : bool, int or EarlyStopping
-        Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
-        is the rounds to wait.
     calibration : "auto", "right_labels" or None
         As in DeepBoostClassifier.
     tree_options : TreeOptions or None
@@ -248,7 +245,7 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
         As in RGBClassifier; norms are counted in the root mean square of the loss's derivative at the start, so that
         the unit of y does not matter, but that rows are drawn by their content, y included: with `subsample` below 1,
         or with trials ("auto"), 2 y acts like another `random_state`.
-    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, early_stopping, tree_options
+    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, tree_options
         As in RGBClassifier.
 
     Attributes
@@ -303,7 +300,7 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
         n_targets = self.ensemble_.n_outputs
         if target is None and n_targets > 1:
             raise ValueError(f"The model has {n_targets} targets; say which one to explain: explain(x, target=0).")
-        return self._explain_trees(x, 0 if target is None else check_integer("target", target, 0, n_targets - 1))
+        return self._explain(x, 0 if target is None else check_integer("target", target, 0, n_targets - 1))
 
     @of_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:

@@ -416,13 +416,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     def _free_when_resumed(self, then: Mapping[str, Any]) -> set[str]:
         return set() if isinstance(self.learning_rate, str) and self.step == "edge" else {"n_rounds"}
 
-    def _last_fit(self, prepared: PreparedRows) -> Trace:
-        then, now = self.cost_, self._costs_of(prepared).matrix
-        if (then is None) != (now is None) or (then is not None and not np.array_equal(then, now)):  # type: ignore[arg-type]
-            raise ValueError(
-                "warm_start=True continues the last fit, which had other costs. Set warm_start=False to start again."
-            )
-        return super()._last_fit(prepared)
+    def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
+        return {"cost": (self.cost_, self._costs_of(prepared).matrix)}
 
     @of_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:

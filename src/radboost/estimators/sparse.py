@@ -248,14 +248,12 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
         n_tasks = len(self.task_labels_)
         if task is None and n_tasks > 1:
             raise ValueError(f"The model has {n_tasks} tasks; say which one to explain: explain(x, task=0).")
-        return self._explain_terms(x, task=0 if task is None else check_integer("task", task, 0, n_tasks - 1))
+        return self._explain(x, 0 if task is None else check_integer("task", task, 0, n_tasks - 1))
 
-    def _verdict(self, table: Any, scores: FloatArray, *, task: int = 0) -> RowPrediction:
-        score = scores[[task]]
+    def _verdict(self, table: Any, scores: FloatArray, output: int) -> RowPrediction:
+        score, labels = scores[[output]], self.task_labels_[output].tolist()
         larger = float(expit(score[0]))
-        return prediction_of_task(
-            score, self.task_labels_[task].tolist(), np.array([1.0 - larger, larger]), task, len(scores)
-        )
+        return prediction_of_task(score, labels, np.array([1.0 - larger, larger]), output, len(scores))
 
     def _exported_answer(self) -> ExportedAnswer:
         if self._one_task:

@@ -181,10 +181,10 @@ class ChoosesAlpha(SparseBoost):
             self._in_order(X[train], np.ascontiguousarray(labels[:, train]), weights[train]), settings, 1.0
         )
         loss = self._make_loss(np.ascontiguousarray(labels[:, test]))
-        shares = weights[test] / weights[test].sum()
+        fractions = weights[test] / weights[test].sum()
         left_out = X[test]
         points = self._points(problem, settings, alphas)
-        return [float(shares @ loss.value(np.ascontiguousarray((_product(left_out, W) + b).T))) for W, b in points]
+        return [float(fractions @ loss.value(np.ascontiguousarray((_product(left_out, W) + b).T))) for W, b in points]
 
     def _alpha(self) -> float:
         return getattr(self, "alpha_", 0.0)  # a path or alpha_max may be asked for before a fit

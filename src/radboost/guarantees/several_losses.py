@@ -81,8 +81,8 @@ def agnostic_bound(
     check_is_fitted(model)
     check_real("largest_row", largest_row, low=0.0, open_low=True)
     delta = probability("delta", delta, "that the bound fails")
-    settings = model._read_parameters()
-    rows, scores, losses = model._judging(X, y)
+    _, corners = model._read_parameters()
+    rows, scores, losses = model._evaluated(X, y)
     rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     weights = check_sample_weight(sample_weight, len(rows))
     counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -96,7 +96,7 @@ def agnostic_bound(
     n_classes = len(model.classes_)
     steepness = np.array([loss.lipschitz_of_value for loss in losses])
     units = steepness if model.normalize else np.ones(len(losses))
-    vertices = np.eye(len(losses)) if settings.vertices is None else settings.vertices
+    vertices = np.eye(len(losses)) if corners is None else corners
     means = np.array([float(counts @ loss.value(scores)) / m for loss in losses]) / units
     at_zero = np.array([float(loss.value(np.zeros_like(scores)).max()) for loss in losses]) / units
     norm = math.sqrt(float(np.square(model.coef_).sum() + np.square(model.intercept_).sum()))

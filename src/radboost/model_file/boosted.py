@@ -17,6 +17,7 @@ from radboost.model_file.encoding import decode_labels, encode_labels
 from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
 _COUNTS = ("n_iter_", "n_skipped_rounds_")
+_WORDS = ("thresholds", "leaves")  # values of `chosen_` that are words
 
 
 def describe(estimator: Any) -> Content:
@@ -24,7 +25,7 @@ def describe(estimator: Any) -> Content:
     ensemble_header, ensemble_arrays = estimator.ensemble_.to_arrays()
     calibration = getattr(estimator, "calibration_", None)
     header = {
-        "objective": str(estimator.objective_) if estimator._stores_objective else None,
+        "objective": str(estimator.objective_) if hasattr(estimator, "objective_") else None,
         "classes": encode_labels(estimator.classes_) if hasattr(estimator, "classes_") else None,
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
@@ -47,7 +48,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         require(header["classes"] is None, "a regressor has no class labels")
     model._take_parameters_of_fit()
     model._take_arrays_of_fit(section(FIT, arrays))
-    if model._stores_objective:
+    if hasattr(model, "_take_objective"):
         model._take_objective(header["objective"])
     require(isinstance(header["counts"], dict), "its counts are not a dict")
     for key in _COUNTS:
@@ -55,7 +56,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
     model.stop_reason_ = header["stop_reason"]
     if "chosen" in header:
-        model.chosen_ = _read_chosen(header["chosen"], model._chosen, model._chosen_words)
+        model.chosen_ = _read_chosen(header["chosen"], model._chosen)
     if "calibration" in header:
         model.calibration_ = _read_calibration(header["calibration"], len(model.classes_) if has_classes else 0)
     require(isinstance(header["ensemble"], dict), "the description of the ensemble must be a dict")
@@ -82,11 +83,11 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
 
 
-def _read_chosen(chosen: Any, names: Sequence[str], words: Sequence[str]) -> dict[str, float | int | str]:
+def _read_chosen(chosen: Any, names: Sequence[str]) -> dict[str, float | int | str]:
     complete = isinstance(chosen, dict) and set(chosen) == set(names)
     require(complete, f"what was chosen for the fit must be {', '.join(names) or 'nothing'}")
     for name, value in chosen.items():
-        types, kind = ((str,), "a word") if name in words else ((int, float), "a number")
+        types, kind = ((str,), "a word") if name in _WORDS else ((int, float), "a number")
         require(type(value) in types, f"{name}, which was chosen for the fit, must be {kind}, got {str(value)[:40]!r}")
     return dict(chosen)
 

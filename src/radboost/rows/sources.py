@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._tables import without_arrow, without_mask
-from radboost._typing import FloatArray
+from radboost._typing import FloatArray, FloatMatrix
 from radboost.rows.read import plain_labels
 from radboost.rows.tasks import missing_labels
 
@@ -81,3 +81,8 @@ def on_share_grid(shares: FloatArray, n_classes: int) -> FloatArray:
     """Q(k | x) rounded to the nearest multiple of its unit."""
     grid = SHARE_GRID[min(n_classes, 3)]
     return np.ascontiguousarray(np.rint(shares / grid) * grid)
+
+
+def with_columns(rows: FloatMatrix, shares: FloatArray) -> FloatMatrix:
+    """Rows with Q(k | x) as further columns; on its grid these are exact in float32 too."""
+    return np.hstack([rows, shares.astype(rows.dtype)])

@@ -131,13 +131,15 @@ def _effective_rows(hits: FloatArray, weights: FloatArray, fraction: float) -> f
     return min(most, fraction * (1.0 - fraction) / variance) if variance > 0.0 and 0.0 < fraction < 1.0 else most
 
 
-def bootstrap(
-    sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int, groups: Groups | None = None
-) -> Interval | None:
+Statistic = Callable[[FloatArray], FloatArray]
+"""Function of column sums, shape (..., n_columns); NaN for sums that say nothing, such as those without any weight."""
+
+
+def bootstrap(sums: FloatArray, statistic: Statistic, seed: int, groups: Groups | None = None) -> Interval | None:
     """Percentile interval of a function of column sums over rows, by resampling; None for too few rows.
 
     The rows of a group are drawn together. Beyond 1,000 of them they are drawn by parts: sums of these vary alike, and
-    the cost stays the same. `statistic` may return NaN for a draw that says nothing, such as one without any weight.
+    the cost stays the same.
     """
     sums = gathered(sums, groups)
     if len(sums) < FEWEST_TO_RESAMPLE:
@@ -145,8 +147,7 @@ def bootstrap(
     rng = np.random.default_rng(seed)
     grouped = _parts(np.asarray(sums, dtype=np.float64), rng)
     n = len(grouped)
-    drawn = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) @ grouped
-    values = np.array([statistic(totals) for totals in drawn])
+    values = statistic(rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) @ grouped)
     values = values[np.isfinite(values)]
     if not len(values):
         return None
@@ -155,9 +156,14 @@ def bootstrap(
     return float(low), float(high)
 
 
-def mean_of_sums(totals: FloatArray) -> float:
+def quotient(over: FloatArray, under: FloatArray) -> FloatArray:
+    """Quotient of arrays of one shape; NaN where the divisor is not positive."""
+    return np.asarray(np.divide(over, under, out=np.full(np.shape(over), np.nan), where=np.asarray(under > 0.0)))
+
+
+def mean_of_sums(totals: FloatArray) -> FloatArray:
     """Mean from the sum of weighted values and that of the weights."""
-    return float(totals[0] / totals[1]) if totals[1] > 0.0 else math.nan
+    return quotient(totals[..., 0], totals[..., 1])
 
 
 def _parts(sums: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -447,10 +447,10 @@ def test_a_fit_on_a_terminal_counts_its_rounds(tmp_path: Path) -> None:
 
     script = (
         "import sys, radboost.cli.console as console, radboost._progress as progress\n"
-        "console.SECONDS_BEFORE_A_BAR = progress.SECONDS_BEFORE_A_PART = 0.0\n"
-        "show = console._BarProgress.show\n"
+        "progress.SECONDS_BEFORE_A_PART = 0.0\n"
+        "show = console.RoundProgress.show\n"
         # each round is shown, however fast it is
-        "console._BarProgress.show = lambda bar, *given: (show(bar, *given), bar._bar.refresh())\n"
+        "console.RoundProgress.show = lambda bar, *given: (show(bar, *given), bar._bar.refresh())\n"
         "from radboost.cli import main\n"
         "sys.exit(main(sys.argv[1:]))"
     )

@@ -31,6 +31,7 @@ from radboost.cli.splitting import (
 )
 from radboost.cli.targets import check_all_numbers, known_labels, present, read_target
 from radboost.model_file import Schema
+from radboost.report.figures import count
 from radboost.rows.contents import cell_bits, joined
 
 FEWEST_ROWS = 10
@@ -193,8 +194,6 @@ NOTHING_TO_LEARN = "all rows have the same values in the columns of the model; t
 
 def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions, console: Console) -> None:
     """Say how many rows are held out, and how they were chosen."""
-    from radboost.report.figures import count  # which takes a while to load
-
     if not n_out:
         raise ValueError("there are too few different rows to hold some out; give --holdout 0, or more rows")
     how = f"drawn by their content (seed {options.seed})"

@@ -12,7 +12,6 @@ import pytest
 
 from radboost.report.blocks import (
     CellTable,
-    Figure,
     LineChart,
     Report,
     Section,
@@ -232,12 +231,6 @@ def test_bars_are_as_long_as_their_numbers_and_start_at_zero() -> None:
     for (_, x, width), value in zip(bars, lengths, strict=True):
         assert x == pytest.approx(zero + min(value, 0.0) * 100 / 6, abs=0.06)
         assert width == pytest.approx(max(abs(value) * 100 / 6, 0.5), abs=0.06)
-
-
-@pytest.mark.parametrize(("n_figures", "abreast"), [(1, 1), (5, 5), (6, 3), (7, 4), (9, 5), (11, 4)])
-def test_figures_of_the_verdict_fill_their_rows(n_figures: int, abreast: int) -> None:
-    figures = tuple(Figure(str(index), "1") for index in range(n_figures))
-    assert f'class="figures in-{abreast}"' in render(Report("", "", "", "plain", figures, (), ()))
 
 
 def test_names_are_shortened_in_the_middle_and_isolated() -> None:

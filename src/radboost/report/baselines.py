@@ -10,14 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
-from radboost.rows.contents import Places, drawn, folds
+from radboost.rows.contents import RowIndices, drawn, folds
 
 MOST_ROWS, MOST_CELLS, MOST_COLUMNS = 20_000, 10_000_000, 1000
 MOST_ROWS_OF_QUANTILES = 1000
@@ -113,7 +110,7 @@ class _LinearModel:
     transformers: list[tuple[list[int], Any]]
     model: Any
 
-    def predict(self, subject: Subject, part: SubjectRows, rows: Places) -> Predicted:
+    def predict(self, subject: Subject, part: SubjectRows, rows: RowIndices) -> Predicted:
         with one_blas_thread:
             columns = _transformed(self.transformers, part, rows)
             if not subject.classifies:
@@ -123,7 +120,7 @@ class _LinearModel:
         return _best_classes(subject, probabilities), probabilities
 
 
-def _fit(subject: Subject, part: SubjectRows, rows: Places) -> _LinearModel | None:
+def _fit(subject: Subject, part: SubjectRows, rows: RowIndices) -> _LinearModel | None:
     if subject.classifies:
         rows = rows[part.class_ids[rows] != UNKNOWN]
     targets = part.class_ids if subject.classifies else part.y
@@ -143,7 +140,7 @@ def _fit(subject: Subject, part: SubjectRows, rows: Places) -> _LinearModel | No
     return _LinearModel(transformers, model)
 
 
-def _against_penalty(part: SubjectRows, rows: Places) -> FloatArray:
+def _against_penalty(part: SubjectRows, rows: RowIndices) -> FloatArray:
     """Weights whose sum is the number of different rows, or 100 where there are fewer."""
     # The penalty of a linear model is 1 whatever the weights are. With this sum it counts as much for weights in any
     # unit, and for weights of whole numbers as much as for copies of rows.
@@ -163,9 +160,13 @@ def _estimator(subject: Subject) -> Any:
 
 
 def _transformers(
-    subject: Subject, part: SubjectRows, rows: Places, weights: FloatArray
+    subject: Subject, part: SubjectRows, rows: RowIndices, weights: FloatArray
 ) -> list[tuple[list[int], Any]]:
     """Numbers of spread 1, missing ones at the mean and indicated; an indicator of each frequent category."""
+    from sklearn.impute import SimpleImputer  # these take long to load
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
     order = subject.by_gain()[:MOST_COLUMNS]
     made: list[tuple[list[int], Any]] = []
     if numeric := [column for column in order if column not in subject.categories]:
@@ -187,13 +188,13 @@ def _transformers(
     return made
 
 
-def _transformed(transformers: list[tuple[list[int], Any]], part: SubjectRows, rows: Places) -> Any:
+def _transformed(transformers: list[tuple[list[int], Any]], part: SubjectRows, rows: RowIndices) -> Any:
     made = [transformer.transform(_cells(part, rows, columns)) for columns, transformer in transformers]
     if not made:
         return np.zeros((len(rows), 1))
     return made[0] if len(made) == 1 else np.hstack(made)
 
 
-def _cells(part: SubjectRows, rows: Places, columns: list[int]) -> Any:
+def _cells(part: SubjectRows, rows: RowIndices, columns: list[int]) -> Any:
     chosen = part.matrix[:, columns]
     return chosen.tocsr()[rows] if sparse.issparse(chosen) else chosen[rows]

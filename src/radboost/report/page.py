@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import re
 from importlib import resources
 
@@ -93,12 +92,10 @@ def _navigation(report: Report, anchors: list[str]) -> str:
 
 def _verdict(report: Report) -> str:
     figures = "".join(_figure(figure) for figure in report.figures)
-    n_rows = max(1, math.ceil(len(report.figures) / 5))  # five abreast at most, rows as full as possible
-    abreast = math.ceil(len(report.figures) / n_rows)
     return (
         f'<section class="verdict {report.verdict_tone}" id="verdict" aria-label="Verdict">'
         f"{_words('p', report.verdict, 1500, 'sentence')}"
-        + (f'<dl class="figures in-{abreast}">{figures}</dl>' if figures else "")
+        + (f'<dl class="figures">{figures}</dl>' if figures else "")
         + "</section>"
     )
 

@@ -11,6 +11,8 @@ import pytest
 
 from radboost.cli import main
 
+#: options of a fit that takes milliseconds
+FAST = ("--estimator", "softmax", "--jobs", "1", "--set", "n_rounds=10", "--set", "calibration=null")
 HEADER = "id,size,colour,bought,when,empty,same,answer"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from command_tables import FAST
 from radboost.cli import main
 from radboost.cli.console import Console
 from radboost.cli.costs import read_costs
@@ -15,7 +16,7 @@ from radboost.cli.files import same_file
 from radboost.cli.reading import ReadOptions, read_table
 
 ROWS = "a,b,y\n" + "".join(f"{row % 7},{'uvw'[row % 3]},{'pq'[row % 2]}\n" for row in range(40))
-FIT = ("fit", "t.csv", "--target", "y", "--estimator", "softmax", "--jobs", "1")
+FIT = ("fit", "t.csv", "--target", "y", *FAST)
 
 
 @pytest.fixture(autouse=True)

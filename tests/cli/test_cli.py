@@ -10,7 +10,6 @@ import pytest
 
 from radboost import __version__
 from radboost.cli import main
-from radboost.cli.entry import COMMANDS
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,13 +17,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert stop.value.code == 0
     assert capsys.readouterr().out == f"radboost {__version__}\n"
-
-
-def test_without_a_command_it_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    out = capsys.readouterr().out
-    for name in COMMANDS:
-        assert f"\n    {name} " in out
 
 
 def command(*arguments: str) -> list[str]:

@@ -81,16 +81,12 @@ def test_margins_refuse_nothing_to_draw() -> None:
         plot.margins(Votes([1.0, 1.0]).fit(), X[:0], Y[:0])
 
 
-def test_tree_sizes_count_trees_or_votes() -> None:
+def test_tree_sizes_count_trees() -> None:
     model = Votes([3.0, -1.0, 4.0], sizes=[3, 7, 3]).fit()
     ax = plot.tree_sizes(model)
     heights = {bar.get_x() + bar.get_width() / 2: bar.get_height() for bar in ax.patches if bar.get_height()}
     assert heights == pytest.approx({3.0: 2, 7.0: 1})
     assert "mean 4.3" in texts(ax)
-    ax = plot.tree_sizes(model, weighted=True)
-    heights = {bar.get_x() + bar.get_width() / 2: bar.get_height() for bar in ax.patches if bar.get_height()}
-    assert heights == pytest.approx({3.0: 7 / 8, 7.0: 1 / 8})
-    assert "mean 3.5" in texts(ax)
 
 
 @pytest.mark.parametrize("sizes", [[1], [3], [3, 255], list(range(1, 512, 2)), [0, 0, 5], [4, 5]])
@@ -219,8 +215,6 @@ def test_a_grid_of_trees_has_sizes_and_a_learning_curve_and_no_votes() -> None:
     model = MartiBoostClassifier(5).fit(rows, rows[:, 0] > 0)
     assert sum(bar.get_height() for bar in plot.tree_sizes(model).patches) == 15
     np.testing.assert_array_equal(plot.learning_curve(model).lines[0].get_ydata(), model.history_["train_error"])
-    with pytest.raises(ValueError, match="the trees of MartiBoostClassifier do not vote"):
-        plot.tree_sizes(model, weighted=True)
     with pytest.raises(TypeError, match="MartiBoostClassifier does not vote"):
         plot.margins(model, rows, rows[:, 0] > 0)
 

@@ -47,13 +47,13 @@ def margins(
     edges = np.linspace(-1.0, 1.0, bins + 1)
     for index, margin in enumerate(values.values()):
         color = COLOURS[index % len(COLOURS)]
-        shares = np.histogram(margin, edges)[0] / len(margin)
-        ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=color, alpha=0.2, linewidth=0)
+        fractions = np.histogram(margin, edges)[0] / len(margin)
+        ax.bar(edges[:-1], fractions, np.diff(edges), align="edge", color=color, alpha=0.2, linewidth=0)
         ordered = np.concatenate([[-1.0], np.sort(margin), [1.0]])
         heights = np.concatenate([[0.0], np.arange(1, len(margin) + 1) / len(margin), [1.0]])
         ax.step(ordered, heights, where="post", color=color, linewidth=1.8)
     _name_lines(ax, values)
-    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalized margin", ylabel="share of rows")
+    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalized margin", ylabel="fraction of rows")
     ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
     in_percent(ax)
     ax.set_title("Margins", loc="left")
@@ -62,7 +62,7 @@ def margins(
     return tidy(ax)
 
 
-def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) -> Axes:
+def tree_sizes(model: Any, ax: Axes | None = None) -> Axes:
     """Draw how large the hypotheses of the ensemble are (Deep Boosting, Figure 3).
 
     Size counts all nodes, as in Tables 2 and 3 of the paper: a stump has 3, a full tree of depth 3 has 15.
@@ -70,32 +70,23 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     Parameters
     ----------
     model : fitted model
-    weighted : bool
-        Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses. Not for
-        ``MartiBoostClassifier``, whose trees do not vote.
     """
     ensemble = ensemble_of(model, "tree sizes")
-    if weighted and not hasattr(ensemble, "weights"):
-        raise ValueError(
-            f"weighted=True draws shares of a vote, and the trees of {type(model).__name__} do not vote: they form a "
-            f"{type(ensemble).__name__}, without weights. Leave out weighted."
-        )
     sized = all(hasattr(hypothesis, "n_nodes") for hypothesis in ensemble.hypotheses)
     if isinstance(ensemble, SparseEnsemble) or not sized:
         raise TypeError(f"{type(model).__name__} is not made of trees, so that there are no sizes to draw.")
     sizes = np.array([hypothesis.n_nodes for hypothesis in ensemble.hypotheses], dtype=np.int64)
     ax = axes(ax)
     ax.set_title("Tree sizes", loc="left")
-    ax.set(xlabel="nodes per tree", ylabel="share of the vote" if weighted else "number of trees")
+    ax.set(xlabel="nodes per tree", ylabel="number of trees")
     if not len(sizes):
         ax.text(0.5, 0.5, "the ensemble is empty", ha="center", color=FAINT, transform=ax.transAxes)
         return tidy(ax)
-    weight = np.abs(ensemble.weights) / np.abs(ensemble.weights).sum() if weighted else np.ones(len(sizes))
     edges = _size_edges(sizes)
-    heights, _ = np.histogram(sizes, bins=edges, weights=weight)
+    heights, _ = np.histogram(sizes, bins=edges)
     centers = (edges[:-1] + edges[1:]) / 2
     ax.bar(centers, heights, 0.88 * np.diff(edges), color=COLOURS[0], alpha=0.85)
-    mean = float(np.average(sizes, weights=weight))
+    mean = float(np.mean(sizes))
     ax.axvline(mean, color=COLOURS[1], linewidth=1.5)
     ax.annotate(
         f" mean {mean:.1f} ",
@@ -107,11 +98,7 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     )
     ax.set_xlim(max(0.0, float(edges[0])), float(edges[-1]))
     ax.set_ylim(0.0, 1.12 * heights.max())
-    ax.locator_params(axis="x", integer=True)
-    if weighted:
-        in_percent(ax)
-    else:
-        ax.locator_params(axis="y", integer=True)
+    ax.locator_params(integer=True)
     return tidy(ax)
 
 

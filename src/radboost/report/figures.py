@@ -177,3 +177,16 @@ def _parts(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
 def thinned(n: int, most: int) -> npt.NDArray[np.intp]:
     """Indices of `most` of n points, evenly, with the first and the last."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
+
+
+def means_along(x: FloatArray, y: FloatArray, n_parts: int) -> tuple[FloatArray, FloatArray]:
+    """Means of x and y over values of x, or over about `n_parts` parts of the rows where there are many values."""
+    levels = np.unique(x)
+    if len(levels) > n_parts:
+        # By rows, and by values: where most rows have the same one, quantiles of rows alone would hide the others.
+        inner = np.linspace(0.0, 1.0, n_parts // 2 + 1)[1:-1]
+        levels = np.unique(np.concatenate([np.quantile(x, inner), np.quantile(levels, inner)]))
+    parts = np.searchsorted(levels, x)
+    counts = np.bincount(parts)
+    there = counts > 0
+    return (np.bincount(parts, x)[there] / counts[there], np.bincount(parts, y)[there] / counts[there])

@@ -50,12 +50,6 @@ class Cells:
     texts: Texts | None = None
     numbers: FloatArray | None = None
 
-    @property
-    def n_missing(self) -> int:
-        if self.texts is not None:
-            return int((self.texts.codes < 0).sum())
-        return int(np.isnan(self.numbers).sum()) if self.numbers is not None else 0
-
 
 def read_cells(name: str, column: Any, missing: Sequence[str], *, spelled: bool, decimal_comma: bool) -> Cells:
     """Cells of a column of pyarrow; words in `missing` become missing values."""

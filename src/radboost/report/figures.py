@@ -92,17 +92,17 @@ def fraction_of(
 
     The rows of a group are one observation, with their weight and their fraction of hits.
     """
-    found = np.asarray(hits, dtype=np.float64)
-    counted = np.ones(len(found)) if weights is None else weights
+    rates = np.asarray(hits, dtype=np.float64)
+    counted = np.ones(len(rates)) if weights is None else weights
     if groups is not None:
-        sums = gathered(np.column_stack([counted * found, counted]), groups)
-        found, counted = sums[:, 0] / sums[:, 1], sums[:, 1]
-    if not len(found):
+        sums = gathered(np.column_stack([counted * rates, counted]), groups)
+        rates, counted = sums[:, 0] / sums[:, 1], sums[:, 1]
+    if not len(rates):
         return math.nan, 0.0
-    if np.isin(found, (0.0, 1.0)).all() and (counted == counted[0]).all():
-        return float(found.mean()), len(found)
-    fraction = float(np.clip(np.average(found, weights=counted), 0.0, 1.0))
-    return fraction, _effective_rows(found, counted, fraction)
+    if np.isin(rates, (0.0, 1.0)).all() and (counted == counted[0]).all():
+        return float(rates.mean()), len(rates)
+    fraction = float(np.clip(np.average(rates, weights=counted), 0.0, 1.0))
+    return fraction, _effective_rows(rates, counted, fraction)
 
 
 def fraction_interval(

@@ -52,7 +52,8 @@ Y = np.ones(4, dtype=int)
 
 
 def texts(ax) -> str:
-    return " | ".join(text.get_text() for text in ax.texts)
+    legend = ax.get_legend()
+    return " | ".join(text.get_text() for text in [*ax.texts, *([] if legend is None else legend.get_texts())])
 
 
 def test_margins_are_cumulative() -> None:

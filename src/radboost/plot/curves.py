@@ -37,13 +37,14 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     if not all(len(errors) for errors in curves.values()):
         ax.text(0.5, 0.5, "no round was run", ha="center", color=FAINT, transform=ax.transAxes)
         return tidy(ax)
-    for index, errors in enumerate(curves.values()):
-        ax.plot(np.arange(1, len(errors) + 1), errors, color=COLOURS[index], linewidth=1.8)
+    for index, (name, errors) in enumerate(curves.items()):
+        label = f"{name} {errors[-1]:{form}}"  # after the last round
+        ax.plot(np.arange(1, len(errors) + 1), errors, color=COLOURS[index], linewidth=1.8, label=label)
     ax.set_xlim(left=0.0)
     if not numbers:
         ax.set_ylim(bottom=0.0)
         in_percent(ax)
-    _label_ends(ax, curves, form)
+    ax.legend(frameon=False, labelcolor="linecolor")
     if "validation" in curves:
         _mark_lowest(ax, curves["validation"], form)
     return tidy(ax)
@@ -124,23 +125,6 @@ def size_curve(
         verbatim(ax.legend(frameon=False).get_texts())
     ax.set_title("Error against size" if cost == "error" else "Loss against size", loc="left")
     return tidy(ax)
-
-
-def _label_ends(ax: Axes, curves: Mapping[str, FloatArray], form: str) -> None:
-    """Write each curve's name and last value at its right end, without one covering the other."""
-    ends = sorted((float(errors[-1]), index, name) for index, (name, errors) in enumerate(curves.items()))
-    every = np.concatenate(list(curves.values()))
-    gap = 0.07 * float(every.max() - min(every.min(), 0.0))
-    position = -np.inf
-    for value, index, name in ends:
-        position = max(value, position + gap)
-        ax.annotate(
-            f" {name} {value:{form}}",
-            (len(curves[name]), position),
-            color=COLOURS[index],
-            va="center",
-            annotation_clip=False,
-        )
 
 
 def _mark_lowest(ax: Axes, errors: FloatArray, form: str) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from radboost import guarantees
 from radboost.ensemble import SparseEnsemble
 from radboost.guarantees.margins import ensemble_of
-from radboost.plot._style import COLOURS, FAINT, axes, by_name, in_percent, tidy
+from radboost.plot._style import COLOURS, FAINT, axes, by_name, in_percent, tidy, verbatim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,14 +45,16 @@ def margins(
     ax = axes(ax)
     ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     edges = np.linspace(-1.0, 1.0, bins + 1)
-    for index, margin in enumerate(values.values()):
+    for index, (name, margin) in enumerate(values.items()):
         color = COLOURS[index % len(COLOURS)]
         fractions = np.histogram(margin, edges)[0] / len(margin)
         ax.bar(edges[:-1], fractions, np.diff(edges), align="edge", color=color, alpha=0.2, linewidth=0)
         ordered = np.concatenate([[-1.0], np.sort(margin), [1.0]])
         heights = np.concatenate([[0.0], np.arange(1, len(margin) + 1) / len(margin), [1.0]])
-        ax.step(ordered, heights, where="post", color=color, linewidth=1.8)
-    _name_lines(ax, values)
+        error = f"{np.mean(margin <= 0.0):.1%} wrong"  # the height at 0
+        ax.step(ordered, heights, where="post", color=color, linewidth=1.8, label=f"{name} {error}" if name else error)
+    legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.0, 0.93), labelcolor="linecolor")
+    verbatim(legend.get_texts())
     ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalized margin", ylabel="fraction of rows")
     ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
     in_percent(ax)
@@ -100,25 +102,6 @@ def tree_sizes(model: Any, ax: Axes | None = None) -> Axes:
     ax.set_ylim(0.0, 1.12 * heights.max())
     ax.locator_params(integer=True)
     return tidy(ax)
-
-
-def _name_lines(ax: Axes, values: Mapping[str, NDArray[np.float64]]) -> None:
-    """Write each model's name beside its line, with its error (the height at margin 0)."""
-    for index, (name, margin) in enumerate(values.items()):
-        error = float(np.mean(margin <= 0.0))
-        label = f"{name} {error:.1%} wrong" if name else f"{error:.1%} wrong"
-        ax.text(
-            0.03,
-            0.9 - 0.08 * index,
-            label,
-            color=COLOURS[index % len(COLOURS)],
-            weight="bold",
-            size="small",
-            transform=ax.transAxes,
-            ha="left",
-            va="top",
-            parse_math=False,  # the name is the user's
-        )
 
 
 def _size_edges(sizes: NDArray[np.int64]) -> NDArray[np.float64]:

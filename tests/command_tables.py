@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from radboost.cli import main
+from radboost.cli.reading import RawTable, ReadOptions, read_table
 
+#: options of a fit that takes milliseconds
+FAST = ("--estimator", "softmax", "--jobs", "1", "--set", "n_rounds=10", "--set", "calibration=null")
 HEADER = "id,size,colour,bought,when,empty,same,answer"
 
 
@@ -34,15 +37,21 @@ def write_csv(path: Path, rows: list[str] | None = None, header: str = HEADER) -
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The line on standard error of a call that ends with 2, and writes nothing else."""
-    before = sorted(Path.cwd().iterdir())
+    """The line on standard error of a call that ends with 2, and changes no file."""
+    before = {path: path.read_bytes() for path in Path.cwd().iterdir() if path.is_file()}
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     last = captured.err.splitlines()[-1]
     assert last.startswith("radboost: ")
-    assert sorted(Path.cwd().iterdir()) == before
+    assert {path: path.read_bytes() for path in Path.cwd().iterdir() if path.is_file()} == before
     return last
+
+
+def read(path: Path, content: str | bytes, **options: Any) -> RawTable:
+    """The table of a file with this content."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_table(str(path), ReadOptions(**options))
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

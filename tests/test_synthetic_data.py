@@ -76,7 +76,6 @@ def test_madelon_like() -> None:
         assert problem.X_test.shape == (50, columns)
         assert problem.n_classes * problem.n_clusters_per_class <= 2**problem.n_informative
         assert set(problem.y) <= set(range(problem.n_classes))
-        assert f"{problem.n_classes} classes" in repr(problem)
     drawn = {name: {getattr(p, name) for p in problems} for name in ("n_classes", "n_redundant", "n_useless")}
     assert drawn == {"n_classes": {2, 3, 4, 5}, "n_redundant": {0, 1, 2, 3}, "n_useless": {0, 1, 2, 3}}
     again = datasets.make_madelon_like(7, n_test=50)

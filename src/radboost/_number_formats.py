@@ -42,8 +42,8 @@ class NumberFormat:
 
     def parse(self, text: str) -> float | None:
         """Value of the text; None if it does not have this format."""
-        found = _Parts.of(text)
-        return None if found is None else self.number(found)
+        parts = _Parts.of(text)
+        return None if parts is None else self.number(parts)
 
     def number(self, parts: _Parts) -> float | None:
         """Value of a parsed text; None if it does not have this format."""
@@ -84,13 +84,13 @@ class _Parts(NamedTuple):
     def of(cls, text: str) -> _Parts | None:
         if text.isascii() and text.isdigit():
             return cls(text)
-        found = _TEXT.fullmatch(text.strip().translate(_ALIKE))
-        if found is None:
+        match = _TEXT.fullmatch(text.strip().translate(_ALIKE))
+        if match is None:
             return None
-        given = found.groupdict()
+        given = match.groupdict()
         signs = (given["before"] or "") + (given["sign"] or "")
         brackets = given["open"] is not None
-        currencies = [given[place] for place in ("outer", "prefix", "suffix") if given[place] is not None]
+        currencies = [given[group] for group in ("outer", "prefix", "suffix") if given[group] is not None]
         if len(signs) + brackets > 1 or len(currencies) > 1 or brackets != (given["close"] is not None):
             return None
         currency = "".join(currencies)
@@ -140,23 +140,23 @@ def find_numbers(counts: Mapping[str, int], *, decimal_comma: bool = False) -> W
     """
     there = {text: n for text, n in counts.items() if n and not is_marker(text)}
     n_values = sum(there.values())
-    parts = {text: found for text in there if (found := _Parts.of(text)) is not None}
+    parts = {text: one for text in there if (one := _Parts.of(text)) is not None}
     if not parts or 20 * sum(there[text] for text in parts) < FEWEST_AGREEING * n_values:
         return None
     signs: Counter[str] = Counter()
-    for text, found in parts.items():
-        signs[found.currency] += there[text]
+    for text, one in parts.items():
+        signs[one.currency] += there[text]
     currency = min((sign for sign in signs if sign), key=lambda sign: (-signs[sign], sign), default="")
-    percent = 2 * sum(there[text] for text, found in parts.items() if found.percent) > n_values
-    used = set("".join(found.digits for found in parts.values()))
+    percent = 2 * sum(there[text] for text, one in parts.items() if one.percent) > n_values
+    used = set("".join(one.digits for one in parts.values()))
     forms = [form for form in FORMS if used.issuperset(form[1]) and ("." in form or "," in used)]
     if decimal_comma:
         forms.sort(key=lambda form: form != (",", ""))
     formats = [NumberFormat(*form, currency, percent) for form in forms]
     numbers = [
-        {text: value for text, found in parts.items() if (value := one.number(found)) is not None} for one in formats
+        {text: value for text, one in parts.items() if (value := form.number(one)) is not None} for form in formats
     ]
-    agreeing = [sum(there[text] for text in found) for found in numbers]
+    agreeing = [sum(there[text] for text in values) for values in numbers]
     best = agreeing.index(max(agreeing))
     if 20 * agreeing[best] < FEWEST_AGREEING * n_values:
         return None
@@ -165,8 +165,8 @@ def find_numbers(counts: Mapping[str, int], *, decimal_comma: bool = False) -> W
         return None
     others = sorted(set(counts) - set(values), key=lambda text: (-counts[text], text))
     others = [text for text in others if counts[text]]
-    ties = [found for n, found in zip(agreeing, numbers, strict=True) if n == agreeing[best]]
-    doubtful = {text: found[text] for found in ties for text in found if found[text] != values.get(text)}
+    ties = [tie for n, tie in zip(agreeing, numbers, strict=True) if n == agreeing[best]]
+    doubtful = {text: tie[text] for tie in ties for text in tie if tie[text] != values.get(text)}
     examples = heapq.nlargest(
         3, values, key=lambda text: (text in doubtful, not is_plain(text), values[text] > 0, there[text], text)
     )
@@ -186,28 +186,28 @@ def is_plain(text: str) -> bool:
     return _DIGITS[".", ""].fullmatch(text.removeprefix("-")) is not None
 
 
-def _are_codes(found: list[_Parts], thousands: str) -> bool:
+def _are_codes(parts: list[_Parts], thousands: str) -> bool:
     """Check for identifiers: leading zeros, or numbers written like those of phones."""
-    if any(_LEADING_ZERO.match(one.digits) for one in found):
+    if any(_LEADING_ZERO.match(one.digits) for one in parts):
         return True
-    if all(one.plus and sum(map(str.isdigit, one.digits)) >= FEWEST_DIGITS_OF_A_PHONE for one in found):
+    if all(one.plus and sum(map(str.isdigit, one.digits)) >= FEWEST_DIGITS_OF_A_PHONE for one in parts):
         return True
-    in_groups = thousands in (" ", ".") and all(one.digits.count(thousands) > 1 for one in found)
-    return in_groups and len({len(one.digits) for one in found}) == 1
+    in_groups = thousands in (" ", ".") and all(one.digits.count(thousands) > 1 for one in parts)
+    return in_groups and len({len(one.digits) for one in parts}) == 1
 
 
-def conversion(found: WrittenNumbers, column: str, *, polars: bool = False) -> str:
+def conversion(written: WrittenNumbers, column: str, *, polars: bool = False) -> str:
     """Python expression that converts `column`, an expression for a series of texts, into numbers."""
-    form = found.format
-    if form == NumberFormat() and not found.signs and not polars:
+    form = written.format
+    if form == NumberFormat() and not written.signs and not polars:
         return f'pd.to_numeric({column}, errors="coerce")'
     single = form.currency if len(form.currency) == 1 else ""
     dividers = "'\u2019" if form.thousands == "'" else form.thousands.strip()
     removed = f"[{single}{dividers}{'%' * form.percent}\\s]"
     steps = [(removed + (f"|{re.escape(form.currency)}" if len(form.currency) > 1 else ""), "")]
-    if "(" in found.signs:
+    if "(" in written.signs:
         steps.append((r"^\((.*)\)$", "-$1" if polars else r"-\1"))
-    dashes = "".join(sign for sign in found.signs if sign != "(")
+    dashes = "".join(sign for sign in written.signs if sign != "(")
     if dashes:
         steps.append((f"[{dashes}]", "-"))
     if form.decimal == ",":

@@ -1,8 +1,11 @@
-"""Numbers as people write them: 24,790, .25 as 0.25, and years without a comma."""
+"""Numbers as people write them (24,790, .25 as 0.25, years without a comma), and lists of names."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,3 +29,9 @@ def are_years(values: ArrayLike) -> bool:
     """True if all values are whole numbers from 1,500 to 2,100."""
     given = np.asarray(values, dtype=np.float64)
     return bool(given.size and YEARS[0] <= given.min() and given.max() <= YEARS[1] and (given == np.rint(given)).all())
+
+
+def listed(names: Collection[Any], most: int = 10, show: Callable[[Any], str] = repr) -> str:
+    """First names, and the number of others."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(show, islice(names, most))) + more

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -26,33 +26,27 @@ _PART: ContextVar[str] = ContextVar("part", default="")
 
 
 @contextmanager
-def drawn_by(make: Callable[[int, int, str], Any] | None) -> Iterator[None]:
+def _set_to(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+def drawn_by(make: Callable[[int, int, str], Any] | None) -> AbstractContextManager[None]:
     """Bars of this thread are made by `make`, whatever `verbose` is; None for the usual bars."""
-    token = _DRAWN_BY.set(make)
-    try:
-        yield
-    finally:
-        _DRAWN_BY.reset(token)
+    return _set_to(_DRAWN_BY, make)
 
 
-@contextmanager
-def part_of_fit(name: str) -> Iterator[None]:
+def part_of_fit(name: str) -> AbstractContextManager[None]:
     """Name the part of a fit that bars count meanwhile."""
-    token = _PART.set(name)
-    try:
-        yield
-    finally:
-        _PART.reset(token)
+    return _set_to(_PART, name)
 
 
-@contextmanager
-def lines_sent_to(sink: Callable[[str], None]) -> Iterator[None]:
+def lines_sent_to(sink: Callable[[str], None]) -> AbstractContextManager[None]:
     """Lines of this thread go to a function, and no bars are drawn."""
-    token = _SINK.set(sink)
-    try:
-        yield
-    finally:
-        _SINK.reset(token)
+    return _set_to(_SINK, sink)
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch
 
 from radboost._validation import check_integer, check_real, generator_from
 
@@ -90,29 +90,7 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:
     return values.argsort(axis=1).argsort(axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class MadelonLike:
-    """A problem of `make_madelon_like`: training rows with wrong labels, test rows without, and what was drawn."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.int64]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.int64]
-    n_informative: int
-    n_redundant: int
-    n_repeated: int
-    n_useless: int
-    n_classes: int
-    n_clusters_per_class: int
-    noise: float
-    """Fraction of training rows (on average) whose class is drawn anew, from all classes."""
-
-    def __repr__(self) -> str:
-        rows, columns = self.X.shape
-        return f"MadelonLike({rows} rows, {columns} columns, {self.n_classes} classes, noise {self.noise:.3f})"
-
-
-def make_madelon_like(random_state: Any = None, *, n_test: int = 10_000) -> MadelonLike:
+def make_madelon_like(random_state: Any = None, *, n_test: int = 10_000) -> Bunch:
     """A random problem of the kind that section 5.3 of Soft-max boosting compares algorithms on.
 
     All numbers are drawn uniformly. There are 2 to 10 informative columns; 0 to 3 redundant, repeated and useless ones
@@ -126,6 +104,13 @@ def make_madelon_like(random_state: Any = None, *, n_test: int = 10_000) -> Made
         Seed of everything.
     n_test : int
         Test rows, with right labels.
+
+    Returns
+    -------
+    Bunch
+        X, y of the training rows; X_test, y_test; and what was drawn: n_informative, n_redundant, n_repeated,
+        n_useless, n_classes, n_clusters_per_class, and noise, the fraction of training rows (on average) whose class
+        is drawn anew.
     """
     from sklearn.datasets import make_classification  # takes a second to import, and only this function needs it
 
@@ -152,16 +137,16 @@ def make_madelon_like(random_state: Any = None, *, n_test: int = 10_000) -> Made
         random_state=int(rng.integers(2**31)),
     )
     labels = np.where(rng.random(n_train) < noise, rng.integers(0, n_classes, n_train), y[:n_train])
-    return MadelonLike(
-        X[:n_train],
-        labels,
-        X[n_train:],
-        y[n_train:].astype(np.int64),
-        n_informative,
-        n_redundant,
-        n_repeated,
-        n_useless,
-        n_classes,
-        n_clusters,
-        noise,
+    return Bunch(
+        X=X[:n_train],
+        y=labels,
+        X_test=X[n_train:],
+        y_test=y[n_train:].astype(np.int64),
+        n_informative=n_informative,
+        n_redundant=n_redundant,
+        n_repeated=n_repeated,
+        n_useless=n_useless,
+        n_classes=n_classes,
+        n_clusters_per_class=n_clusters,
+        noise=noise,
     )

@@ -6,7 +6,6 @@ import argparse
 import csv
 import importlib.util
 import shlex
-import shutil
 import sys
 import textwrap
 import time
@@ -24,10 +23,12 @@ from threadpoolctl import threadpool_limits
 import radboost
 from radboost import DeepBoostClassifier, RGBClassifier, cli
 from radboost.datasets import make_noisy
+from radboost.plot.noise import draw_noise_curves
 
 RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
 SPLITS = 3
 TRAIN = 600
+WIDTH = 100  # characters of a line of text
 
 Method = Callable[[], Any]
 #: ours first; only classes are compared, so that probabilities need no calibration
@@ -39,7 +40,6 @@ METHODS: dict[str, Method] = {
     "AdaBoost": lambda: AdaBoostClassifier(random_state=0),
 }
 OURS = 2
-COLORS = ("#0072b2", "#56b4e9", "#8c8c8c", "#d55e00", "#cc79a7")
 
 Errors = dict[str, NDArray[np.float64]]  # name -> errors, shape (n_rates, n_splits)
 
@@ -51,25 +51,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder: Path = parser.parse_args(arguments).folder
     folder.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    show = Screen()
     X, y = digits()
-    show.title(f"RadBoost {radboost.__version__}: boosting that knows what complexity costs")
-    show.text(
+    print(f"\nRadBoost {radboost.__version__}: boosting that knows what complexity costs")
+    show(
         "In about a minute, from one CSV file: a model, its error on rows it has not seen, a report that you can open "
         "in a browser, and a comparison with other methods on labels that are partly wrong. Nothing is tuned."
     )
-    report = from_a_table(show, X, y, folder)
-    errors = wrong_labels(show, X, y)
-    picture = draw(show, errors, folder / "wrong-labels.png")
-    show.heading("What to look at")
+    report = from_a_table(X, y, folder)
+    errors = wrong_labels(X, y)
+    picture = draw(errors, folder / "wrong-labels.png")
+    print("\nWhat to look at")
     for what, path in (("the report on the model", report), ("the picture", picture)):
         if path is not None:
-            show.lines(f"  {what}: {path.resolve().as_uri()}")
-    show.text(f"\nDone in {time.perf_counter() - started:.0f} seconds. Next: README.md, docs/five-minutes.md.")
+            print(f"  {what}: {path.resolve().as_uri()}")
+    print(f"\nDone in {time.perf_counter() - started:.0f} seconds. Next: README.md, docs/five-minutes.md.")
     return 0
 
 
-# --- the parts ----------------------------------------------------------------------------------------------
+def show(text: str) -> None:
+    """Print a paragraph."""
+    print(textwrap.fill(text, WIDTH, break_on_hyphens=False))
 
 
 def digits() -> tuple[NDArray[Any], NDArray[np.str_]]:
@@ -78,24 +79,23 @@ def digits() -> tuple[NDArray[Any], NDArray[np.str_]]:
     return bunch.data.astype(np.int64), np.where(bunch.target % 2, "odd", "even")
 
 
-def from_a_table(show: Screen, X: NDArray[Any], y: NDArray[np.str_], folder: Path) -> Path | None:
+def from_a_table(X: NDArray[Any], y: NDArray[np.str_], folder: Path) -> Path | None:
     """Write a CSV file and go from there as a user would: `radboost fit`, `radboost predict`. Return the report."""
-    show.heading("1. From a CSV file to a model, a report and answers")
+    print("\n1. From a CSV file to a model, a report and predictions")
     table, model, report = folder / "digits.csv", folder / "digits.rad", folder / "report.html"
     names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
     write(table, [*names, "parity"], [[*row, label] for row, label in zip(X.tolist(), y.tolist(), strict=True)])
     write(folder / "new.csv", names, X[:5].tolist())
-    show.text(f"{len(y):,} handwritten digits of 8 x 8 pixels: is it odd or even? They are in {table}.")
+    show(f"{len(y):,} handwritten digits of 8 x 8 pixels: is it odd or even? They are in {table}.")
     if importlib.util.find_spec("typer") is None:
-        show.text('The command line needs an extra: pip install "radboost[cli]"')
+        show('The command line needs an extra: pip install "radboost[cli]"')
         return None
-    files = ["--out", str(model), "--report", str(report), "--force"]
-    run(show, ["fit", str(table), "--target", "parity", *files])
-    show.text(
+    run(["fit", str(table), "--target", "parity", "--out", str(model), "--report", str(report), "--force"])
+    show(
         "So the error is measured on rows that the model has not seen, beside a guess and a linear model. The model "
-        "that is kept has then seen all rows. It answers for new ones:"
+        "that is kept has then seen all rows. It predicts for new ones:"
     )
-    run(show, ["predict", str(model), str(folder / "new.csv"), "--proba"])
+    run(["predict", str(model), str(folder / "new.csv"), "--proba"])
     return report
 
 
@@ -105,19 +105,18 @@ def write(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> N
         csv.writer(file).writerows([header, *rows])
 
 
-def run(show: Screen, command: list[str]) -> None:
-    """Show a command and run it."""
-    show.command(f"radboost {shlex.join(command)}")
-    sys.stdout.flush()
+def run(command: list[str]) -> None:
+    """Print a command and run it."""
+    print(f"\n$ radboost {shlex.join(command)}", flush=True)
     if status := cli.main(command):
         raise RuntimeError(f"radboost {command[0]} ended with {status}: what is wrong stands above.")
     sys.stdout.flush()
 
 
-def wrong_labels(show: Screen, X: NDArray[Any], y: NDArray[np.str_]) -> Errors:
+def wrong_labels(X: NDArray[Any], y: NDArray[np.str_]) -> Errors:
     """Print the test errors of five methods as more and more of the labels they learn from are wrong."""
-    show.heading("2. What if some labels are wrong?")
-    show.text(
+    print("\n2. What if some labels are wrong?")
+    show(
         f"{TRAIN} of these digits to learn from, with 0 to {RATES[-1]:.0%} of their labels exchanged, the others to "
         f"test on, with the right ones. Mean error of {SPLITS} splits, everybody at the defaults:"
     )
@@ -130,9 +129,11 @@ def wrong_labels(show: Screen, X: NDArray[Any], y: NDArray[np.str_]) -> Errors:
                 # the threads of OpenMP, in HistGradientBoosting, wait busily where cores are few
                 with threadpool_limits(1):
                     errors[name][i, split] = 1.0 - make().fit(X_train, labels).score(X_test, y_test)
-    rows = [[name, *(f"{error:.1%}" for error in of_name.mean(axis=1))] for name, of_name in errors.items()]
-    show.table(["wrong labels", *(f"{rate:.0%}" for rate in RATES)], rows, strong=OURS)
-    show.text(conclusion(errors))
+    width = max(len("wrong labels"), *map(len, errors))
+    print(f"\n  {'wrong labels':{width}}", *(f"{rate:>6.0%}" for rate in RATES))
+    for name, of_name in errors.items():
+        print(f"  {name:{width}}", *(f"{error:>6.1%}" for error in of_name.mean(axis=1)))
+    show(conclusion(errors))
     return errors
 
 
@@ -146,93 +147,17 @@ def conclusion(errors: Errors) -> str:
     return f"With {RATES[middle]:.0%} of the labels wrong: {said[0]}; {said[1]}. The lowest error is that of {best}."
 
 
-def draw(show: Screen, errors: Errors, path: Path) -> Path | None:
-    """Save the errors as a picture, a curve for each method, the splits as a band. Return its path."""
+def draw(errors: Errors, path: Path) -> Path | None:
+    """Save the errors as a picture, a curve for each method. Return its path."""
     if importlib.util.find_spec("matplotlib") is None:
-        show.text('The picture needs matplotlib: pip install "radboost[plot]"')
+        show('The picture needs matplotlib: pip install "radboost[plot]"')
         return None
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 4.6), layout="constrained", facecolor="white")
-    ax = figure.subplots()
-    for index, ((name, of_name), color) in enumerate(zip(errors.items(), COLORS, strict=True)):
-        ax.fill_between(RATES, of_name.min(axis=1), of_name.max(axis=1), color=color, alpha=0.15, linewidth=0)
-        ax.plot(RATES, of_name.mean(axis=1), "o-", color=color, linewidth=2.8 if index < OURS else 1.6, label=name)
-    ax.set_title("Odd or even? Test error as labels are wrong", loc="left", fontweight="bold")
-    ax.set_xlabel("share of wrong labels among those learned from (bands: lowest and highest of the splits)")
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    ax.set_xticks(RATES)
-    ax.grid(axis="y", color="#e6e6e6")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="upper left")
+    draw_noise_curves(figure.subplots(), RATES, errors)
     figure.savefig(path, dpi=150)
     return path
-
-
-# --- on the screen ------------------------------------------------------------------------------------------
-
-
-class Screen:
-    """Prints text and tables, in color if rich is installed."""
-
-    def __init__(self) -> None:
-        self.width = min(100, shutil.get_terminal_size().columns)
-        self.console: Any = None
-        if importlib.util.find_spec("rich") is not None:
-            from rich.console import Console
-
-            self.console = Console(highlight=False, width=self.width)
-
-    def title(self, text: str) -> None:
-        """Print the first line."""
-        self._print(f"\n{text}", "bold")
-
-    def heading(self, text: str) -> None:
-        """Print the heading of a part."""
-        self._print(f"\n{text}", "bold cyan")
-
-    def text(self, text: str) -> None:
-        """Print a paragraph."""
-        paragraphs = (textwrap.fill(part, self.width, break_on_hyphens=False) for part in text.split("\n"))
-        self._print("\n".join(paragraphs), None)
-
-    def lines(self, text: str) -> None:
-        """Print text as it is."""
-        self._print(text, None)
-
-    def command(self, text: str) -> None:
-        """Print a command as a user would type it."""
-        self._print(f"\n$ {text}", "bold")
-
-    def table(self, header: list[str], rows: list[list[str]], strong: int) -> None:
-        """Print rows of a label and numbers; the first `strong` rows stand out."""
-        if self.console is not None:
-            self._rich_table(header, rows, strong)
-            return
-        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        print()
-        for row in [header, ["-" * width for width in widths], *rows]:
-            numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-            print(" ", row[0].ljust(widths[0]), *numbers, sep="  ")
-        print()
-
-    def _rich_table(self, header: list[str], rows: list[list[str]], strong: int) -> None:
-        from rich import box
-        from rich.table import Table
-
-        table = Table(box=box.SIMPLE_HEAD, header_style="bold")
-        for index, name in enumerate(header):
-            table.add_column(name, justify="right" if index else "left")
-        for index, row in enumerate(rows):
-            table.add_row(*row, style="bold" if index < strong else None)
-        self.console.print(table)
-
-    def _print(self, text: str, style: str | None) -> None:
-        if self.console is None:
-            print(text)
-        else:
-            self.console.print(text, style=style, markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

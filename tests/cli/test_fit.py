@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
+import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,20 +16,14 @@ import numpy as np
 import pytest
 
 import radboost
-from command_tables import HEADER, fails, fitted, lines, write_csv
+from command_tables import FAST, HEADER, fails, fitted, lines, write_csv
 from radboost.cli import main
 from radboost.cli.columns import FeatureTable, match_columns
+from radboost.cli.console import RoundProgress
+from radboost.cli.entry import COMMANDS
 from radboost.cli.reading import ReadOptions, read_table
 from radboost.cli.rows import notes_of_left_out
 from radboost.cli.splitting import row_hashes
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-FAST = ("--estimator", "softmax", "--jobs", "1")
 
 
 def test_a_model_of_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -269,11 +262,9 @@ def test_the_first_help_shows_commands_to_type(capsys: pytest.CaptureFixture[str
         assert main([words[1], "--help"]) == 0
         about = capsys.readouterr().out
         assert all(word in about for word in words if word.startswith("--"))
-
-
-def test_help_needs_no_data(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("fit", "predict", "evaluate", "explain", "report", "export", "info"):
-        assert main([command, "--help"]) == 0
+    for name in COMMANDS:
+        assert f"\n    {name} " in out
+        assert main([name, "--help"]) == 0
         assert "--json" in capsys.readouterr().out
 
 
@@ -294,9 +285,6 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["data"] == "-"
     assert "standard input: 90 rows" in ended.stderr
-    again = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    assert again.returncode == 2
-    assert again.stderr == "radboost: --out model.rad: this file exists; name another, or replace it with --force\n"
 
 
 def test_the_report_compares_with_the_same_linear_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -312,7 +300,7 @@ def test_the_report_compares_with_the_same_linear_model(capsys: pytest.CaptureFi
 def test_categories_beyond_the_limit_are_not_called_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither in the report nor in explanations; who is held out is as if they were."""
     rng = np.random.default_rng(0)
-    rows = [f"t{k % 900},{'' if k % 50 == 0 else k % 7},{'yes' if rng.random() < 0.5 else 'no'}" for k in range(1800)]
+    rows = [f"t{k % 400},{'' if k % 50 == 0 else k % 7},{'yes' if rng.random() < 0.5 else 'no'}" for k in range(800)]
     (tmp_path / "t.csv").write_text("\n".join(["tail,week,late", *rows]))
     assert main(["fit", "t.csv", "--target", "late", "--out", "m.rad", "--report", "r.html", *FAST]) == 0
     page = (tmp_path / "r.html").read_text()
@@ -323,7 +311,7 @@ def test_categories_beyond_the_limit_are_not_called_missing(tmp_path: Path, caps
     rare = int(np.flatnonzero(table.values["tail"] < -1)[0])
     assert table.for_model("table")["tail"][rare].as_py() is None
     shown = table.take(np.array([rare])).for_model("table", with_others=True)["tail"][0].as_py()
-    assert shown == f"t{rare % 900}"
+    assert shown == f"t{rare % 400}"
     masked = {name: np.maximum(values, -1) if name == "tail" else values for name, values in table.values.items()}
     np.testing.assert_array_equal(row_hashes(table), row_hashes(FeatureTable(table.columns, masked)))
     capsys.readouterr()
@@ -342,7 +330,7 @@ def coins(path: Path, copies: int) -> str:
 
 def test_copies_are_judged_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The headline counts different rows, none of them like a training row; copies of training rows are told beside."""
-    asked = ("--target", "y", "--estimator", "rgb", "--jobs", "1", "--force")
+    asked = ("--target", "y", *FAST, "--force")
     once = fitted(capsys, coins(tmp_path / "one.csv", 1), *asked)["verdict"]
     assert (once["rows"], once["different_rows"], once["copies"]) == (20, 20, {})
     assert main(["fit", coins(tmp_path / "five.csv", 5), *asked, "--report", "r.html"]) == 0
@@ -441,36 +429,21 @@ def test_leaks_and_names_of_rows_are_told_before_the_fit(capsys: pytest.CaptureF
     assert "other" not in told
 
 
-def test_a_fit_on_a_terminal_counts_its_rounds(tmp_path: Path) -> None:
+def test_a_fit_on_a_terminal_counts_its_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In trials, in the fit and in calibration, with an estimate of the time left."""
-    import pty
-
-    script = (
-        "import sys, radboost.cli.console as console, radboost._progress as progress\n"
-        "console.SECONDS_BEFORE_A_BAR = progress.SECONDS_BEFORE_A_PART = 0.0\n"
-        "show = console._BarProgress.show\n"
-        # each round is shown, however fast it is
-        "console._BarProgress.show = lambda bar, *given: (show(bar, *given), bar._bar.refresh())\n"
-        "from radboost.cli import main\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr("radboost._progress.SECONDS_BEFORE_A_PART", 0.0)
+    show = RoundProgress.show
+    # each round is shown, however fast it is
+    monkeypatch.setattr(RoundProgress, "show", lambda bar, *given: (show(bar, *given), bar._bar.refresh()))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 4)).round(3)
     rows = [f"{','.join(map(str, row))},{'ab'[int(row[0] * row[1] > 0)]}" for row in X]
-    data = write_csv(tmp_path / "t.csv", rows, "p,q,r,s,y")
-    call = [sys.executable, "-c", script, "fit", data, "--target", "y", "--jobs", "1"]
-    parent, child = pty.openpty()
-    fit = subprocess.Popen(
-        call, stdout=subprocess.DEVNULL, stderr=child, cwd=tmp_path, env={**os.environ, "COLUMNS": "120"}
-    )
-    os.close(child)
-    shown = b""
-    with contextlib.suppress(OSError):  # the end of a terminal
-        while piece := os.read(parent, 65536):
-            shown += piece
-    os.close(parent)
-    assert fit.wait(60) == 0
-    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+    assert main(["fit", write_csv(tmp_path / "t.csv", rows, "p,q,r,s,y"), "--target", "y", "--jobs", "1"]) == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
     for part in (r"fitting, trial \d+, round", "fitting", "fitting to all rows", r"calibration, fit \d of 3, round"):
         assert re.search(rf"{part}\s+\d+/\d+", text), part
     assert re.search(r"about \d+ s left", text)

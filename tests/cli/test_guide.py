@@ -34,10 +34,7 @@ def write_people() -> None:
     parquet.write_table(pyarrow.csv.read_csv("new.csv"), "new.parquet")
 
 
-def test_the_commands_of_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_commands_of_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_people()
     text = PAGE.read_text(encoding="utf-8")
     for line in Path("people.csv").read_text().splitlines()[:4]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from command_tables import FAST, fails
 from radboost.cli import main
 from radboost.cli.console import Console
 from radboost.cli.costs import read_costs
@@ -15,20 +16,12 @@ from radboost.cli.files import same_file
 from radboost.cli.reading import ReadOptions, read_table
 
 ROWS = "a,b,y\n" + "".join(f"{row % 7},{'uvw'[row % 3]},{'pq'[row % 2]}\n" for row in range(40))
-FIT = ("fit", "t.csv", "--target", "y", "--estimator", "softmax", "--jobs", "1")
+FIT = ("fit", "t.csv", "--target", "y", *FAST)
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def a_table(in_a_folder: None) -> None:
     Path("t.csv").write_text(ROWS)
-
-
-def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    before = {path: path.read_bytes() for path in Path.cwd().iterdir()}
-    assert main(arguments) == 2
-    assert {path: path.read_bytes() for path in Path.cwd().iterdir()} == before
-    return capsys.readouterr().err.splitlines()[-1]
 
 
 def test_no_command_writes_over_what_it_reads(capsys: pytest.CaptureFixture[str]) -> None:

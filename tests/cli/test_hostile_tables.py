@@ -13,14 +13,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv as arrow_csv
 
+from command_tables import read
 from radboost import _tables
 from radboost.cli import main, reading
-from radboost.cli.reading import RawTable, ReadOptions, read_table
-
-
-def read(path: Path, content: str | bytes) -> RawTable:
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_table(str(path), ReadOptions())
+from radboost.cli.reading import ReadOptions, read_table
 
 
 def test_long_cells_and_long_names_are_read(tmp_path: Path) -> None:

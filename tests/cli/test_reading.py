@@ -12,17 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
+from command_tables import read
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli.cells import as_dates, as_numbers, as_texts, kind_of
 from radboost.cli.columns import cells_of, choose_columns, find_column
 from radboost.cli.reading import RawTable, ReadOptions, read_table
 from radboost.cli.splitting import fingerprint, hold_out, row_hashes
 from radboost.cli.targets import known_labels, read_target
-
-
-def read(path: Path, text: str | bytes, **options: object) -> RawTable:
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_table(str(path), ReadOptions(**options))  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import radboost
-from command_tables import fitted, write_csv
+from command_tables import fails, fitted, write_csv
 from radboost import RGBRegressor, SoftmaxBoostClassifier
 from radboost.cli import cluster_rows, clusters, main
 
@@ -25,9 +25,8 @@ FAST = ("--target", "answer", "--estimator", "softmax", "--jobs", "1", "--force"
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With models of few rounds: workers meet several times in each, which takes milliseconds."""
-    monkeypatch.chdir(tmp_path)
+def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers exchange several times in each, which takes milliseconds."""
     monkeypatch.setattr(radboost, "SoftmaxBoostClassifier", partial(SoftmaxBoostClassifier, 2, calibration=None))
     monkeypatch.setattr(radboost, "RGBRegressor", partial(RGBRegressor, 3))
 
@@ -47,11 +46,6 @@ def write_parts(table: Any, n_files: int = 3, group_rows: int = 10) -> list[str]
     return names
 
 
-def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["fit", *arguments]) == 2
-    return capsys.readouterr().err.splitlines()[-1]
-
-
 def test_files_are_one_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     table = whole_table(tmp_path)
     parquet.write_table(table, "whole.parquet")
@@ -66,11 +60,11 @@ def test_files_that_differ(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     table = whole_table(tmp_path)
     first, second, _ = write_parts(table)
     parquet.write_table(table.drop_columns("size"), second)
-    assert f"{first} has a column 'size', and {second} has none" in fails(capsys, first, second, *FAST)
+    assert f"{first} has a column 'size', and {second} has none" in fails(capsys, "fit", first, second, *FAST)
     changed = table.set_column(1, "size", table.column("size").cast(pa.string()))
     parquet.write_table(changed, second)
-    assert f"'size' holds double in {first}, and string in {second}" in fails(capsys, first, second, *FAST)
-    assert "are not of one format" in fails(capsys, first, "whole.csv", *FAST)
+    assert f"'size' holds double in {first}, and string in {second}" in fails(capsys, "fit", first, second, *FAST)
+    assert "are not of one format" in fails(capsys, "fit", first, "whole.csv", *FAST)
 
 
 @pytest.fixture(scope="module")
@@ -165,27 +159,27 @@ def test_what_a_cluster_refuses(
     table = whole_table(tmp_path)
     first, second, _ = write_parts(table)
     cluster = (*FAST, "--dask", scheduler)
-    assert "--tune needs rows in memory" in fails(capsys, first, *cluster, "--tune", "quick")
-    assert "--estimator sparse learns in memory" in fails(capsys, first, *cluster, "--estimator", "sparse")
-    assert "--separator is for CSV" in fails(capsys, first, *cluster, "--separator", ";")
+    assert "--tune needs rows in memory" in fails(capsys, "fit", first, *cluster, "--tune", "quick")
+    assert "--estimator sparse learns in memory" in fails(capsys, "fit", first, *cluster, "--estimator", "sparse")
+    assert "--separator is for CSV" in fails(capsys, "fit", first, *cluster, "--separator", ";")
     assert "whole.csv: with --dask the workers read Parquet files themselves; convert" in fails(
-        capsys, "whole.csv", *cluster
+        capsys, "fit", "whole.csv", *cluster
     )
-    assert "standard input: with --dask" in fails(capsys, "-", *cluster)
-    assert "none.parquet: there is no such file or folder" in fails(capsys, "none.parquet", *cluster)
+    assert "standard input: with --dask" in fails(capsys, "fit", "-", *cluster)
+    assert "none.parquet: there is no such file or folder" in fails(capsys, "fit", "none.parquet", *cluster)
     assert "--target 'answr': part-0.parquet has no such column; did you mean 'answer'" in fails(
-        capsys, first, *cluster, "--target", "answr"
+        capsys, "fit", first, *cluster, "--target", "answr"
     )
     parquet.write_table(table.drop_columns("size"), second)
-    assert "part-0.parquet has a column 'size', and " in fails(capsys, first, second, *cluster)
+    assert "part-0.parquet has a column 'size', and " in fails(capsys, "fit", first, second, *cluster)
     monkeypatch.setattr(clusters, "SECONDS_TO_CONNECT", 0.2)
     monkeypatch.setattr(clusters, "SECONDS_FOR_WORKERS", 0.2)
-    message = fails(capsys, first, *FAST, "--dask", "tcp://127.0.0.1:9")
+    message = fails(capsys, "fit", first, *FAST, "--dask", "tcp://127.0.0.1:9")
     assert "--dask tcp://127.0.0.1:9: no scheduler answers there" in message
-    assert "no scheduler answers there" in fails(capsys, first, *FAST, "--dask", "nonsense")
-    assert "give a number of workers" in fails(capsys, first, *FAST, "--dask", "local:0")
+    assert "no scheduler answers there" in fails(capsys, "fit", first, *FAST, "--dask", "nonsense")
+    assert "give a number of workers" in fails(capsys, "fit", first, *FAST, "--dask", "local:0")
     monkeypatch.setattr(clusters, "__version__", "0.0.1")
-    assert "and this is 0.0.1; install one version everywhere" in fails(capsys, first, *cluster)
+    assert "and this is 0.0.1; install one version everywhere" in fails(capsys, "fit", first, *cluster)
 
 
 @pytest.mark.slow

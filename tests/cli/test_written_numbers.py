@@ -101,10 +101,7 @@ def test_targets_that_are_refused(tmp_path: Path, values: list[str], message: st
     )
 
 
-def test_a_model_is_that_of_the_plain_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_model_is_that_of_the_plain_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written, plain = messy()
     price = np.arange(N) * 37 + 1000
     given({"Price": [f"$ {one:,}" for one in price], **written}, tmp_path / "messy.csv")

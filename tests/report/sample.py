@@ -114,6 +114,6 @@ def hostile() -> Report:
         Code(H[1] + H[0]),
         SideBySide((Text((H[0],)), Text((H[1],)))),
     )
-    sections = tuple(Section(text, text, text, blocks if index == 0 else ()) for index, text in enumerate(H))
+    sections = tuple(Section(f"s{index}", text, text, blocks if index == 0 else ()) for index, text in enumerate(H))
     figures = tuple(Figure(text, text, text) for text in H)
     return Report(H[0], H[1], H[2], "warning", figures, sections, tuple(zip(H, H, strict=True)))

@@ -15,7 +15,6 @@ from sklearn.metrics import (
     mean_absolute_error,
     mean_squared_error,
     r2_score,
-    roc_auc_score,
 )
 
 from radboost import DeepBoostClassifier, RGBRegressor, guarantees, report
@@ -71,13 +70,10 @@ def test_small_p_values_are_shown_as_one(cancer: dict[str, Any]) -> None:
     assert all(0.0001 <= row[-1] <= 1.0 for row in table.rows[1:])
 
 
-def test_confusion_and_areas_are_those_of_scikit_learn(cancer: dict[str, Any]) -> None:
+def test_the_confusion_is_that_of_scikit_learn(cancer: dict[str, Any]) -> None:
     model, X, y = cancer["model"], cancer["X"], cancer["y"]
     confusion = section(cancer["report"], "predictions").blocks[0]
     assert [list(row[1:]) for row in confusion.rows] == confusion_matrix(y, model.predict(X)).tolist()
-    area = roc_auc_score(y, model.predict_proba(X)[:, 1])
-    table = section(cancer["report"], "score").blocks[0]
-    assert {row[0]: row[1] for row in table.rows}["AUC"] == pytest.approx(area, rel=1e-5)
 
 
 def test_thresholds_count_what_lies_above_them(cancer: dict[str, Any]) -> None:
@@ -109,7 +105,7 @@ def test_a_report_is_json_and_the_same_every_time(cancer: dict[str, Any]) -> Non
 
 def test_a_file_is_written_once(cancer: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    model, X, y = cancer["model"], cancer["X"], cancer["y"]
+    model, X, y = cancer["model"], cancer["X"][:40], cancer["y"][:40]
     model.report(X, y, path)
     assert path.read_text(encoding="utf-8").startswith("<!")
     with pytest.raises(FileExistsError, match="overwrite=True"):

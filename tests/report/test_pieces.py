@@ -15,7 +15,7 @@ from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.calibration import by_chance, calibration_error
 from radboost.report.data import data
-from radboost.report.figures import bootstrap, fraction_interval, percent, thinned
+from radboost.report.figures import bootstrap, fraction_interval, mean_of_sums, percent, thinned
 from radboost.report.noise import confident_learning, cross_fitted
 from radboost.report.profile import profiles
 from radboost.report.scores import Predictions, measures, own_predictions
@@ -64,12 +64,12 @@ def test_intervals_with_weights_cover(chances: tuple[float, float]) -> None:
 def test_resampling_finds_the_interval_of_a_mean(n: int) -> None:
     """With groups of rows as with rows: the interval is that of the normal distribution."""
     values = np.random.default_rng(1).exponential(size=n)
-    found = bootstrap(np.column_stack([values, np.ones(n)]), lambda line: float(line[0] / line[1]), 7)
+    found = bootstrap(np.column_stack([values, np.ones(n)]), mean_of_sums, 7)
     assert found is not None
     spread = 1.96 * values.std() / np.sqrt(n)
     assert found[0] == pytest.approx(values.mean() - spread, abs=0.25 * spread)
     assert found[1] == pytest.approx(values.mean() + spread, abs=0.25 * spread)
-    assert bootstrap(np.ones((3, 2)), lambda line: 1.0, 7) is None
+    assert bootstrap(np.ones((3, 2)), mean_of_sums, 7) is None
 
 
 def test_small_shares_do_not_look_like_none() -> None:

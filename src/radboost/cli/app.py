@@ -13,17 +13,9 @@ import typer
 
 from radboost.cli.console import Console
 from radboost.cli.entry import COMMANDS
-from radboost.cli.evaluation import METRICS
 from radboost.cli.fitting import run_fit
-from radboost.cli.model_commands import (
-    PredictOptions,
-    run_evaluate,
-    run_explain,
-    run_export,
-    run_info,
-    run_predict,
-    run_report,
-)
+from radboost.cli.model_commands import run_evaluate, run_explain, run_export, run_info, run_predict, run_report
+from radboost.cli.models import METRICS
 from radboost.cli.options import FitOptions
 from radboost.cli.reading import ReadOptions
 
@@ -201,37 +193,14 @@ def fit(
     read: ReadOptions = DETECTED,
     json: Json = False,
 ) -> Job:
+    given = {name: value for name, value in locals().items() if name not in ("context", "json")}  # named as options
     _among("--tune", tune, ("quick", "thorough"))
     _among("--task", task, ("classes", "numbers"))
-    options = FitOptions(
-        data=tuple(data),
-        target=target,
-        estimator=estimator,
-        out=out,
-        report=report,
-        tune=tune,
-        test=test,
-        holdout=holdout,
-        keep_judged=keep_judged,
-        task=task,
-        ignore=_listed(ignore),
-        categorical=_listed(categorical),
-        weights=weights,
-        missing=_listed(missing),
-        cost=cost,
-        seed=seed,
-        jobs=jobs,
-        force=force,
-        read=read,
-        command=shlex.join(["radboost", *context.find_root().obj]) if context.find_root().obj else "radboost fit",
-        dask=dask,
-        settings=tuple(settings or ()),
-        metric=metric,
-        class_weight=class_weight,
-        group=group,
-        time=time,
-        folds=folds,
-    )
+    lists = {name: _listed(given[name]) for name in ("ignore", "categorical", "missing")}
+    typed = context.find_root().obj
+    command = shlex.join(["radboost", *typed]) if typed else "radboost fit"
+    others = {"data": tuple(data), "settings": tuple(settings or ()), "command": command}
+    options = FitOptions(**{**given, **lists, **others})
     return partial(run_fit, options, Console(as_json=json))
 
 
@@ -263,8 +232,19 @@ def predict(
     read: ReadOptions = DETECTED,
     json: Json = False,
 ) -> Job:
-    options = PredictOptions(model, data, out, to, proba, contributions, _listed(keep), force, read)
-    return partial(run_predict, options, Console(as_json=json))
+    return partial(
+        run_predict,
+        model,
+        data,
+        read,
+        Console(as_json=json),
+        out=out,
+        to=to,
+        proba=proba,
+        contributions=contributions,
+        keep=_listed(keep),
+        force=force,
+    )
 
 
 @app.command(help=_about("evaluate", MODEL_IS, DATA_IS))

@@ -50,12 +50,6 @@ class Cells:
     texts: Texts | None = None
     numbers: FloatArray | None = None
 
-    @property
-    def n_missing(self) -> int:
-        if self.texts is not None:
-            return int((self.texts.codes < 0).sum())
-        return int(np.isnan(self.numbers).sum()) if self.numbers is not None else 0
-
 
 def read_cells(name: str, column: Any, missing: Sequence[str], *, spelled: bool, decimal_comma: bool) -> Cells:
     """Cells of a column of pyarrow; words in `missing` become missing values."""
@@ -98,20 +92,23 @@ def unquoted(texts: Sequence[str], missing: Collection[str] = ("",)) -> Sequence
 def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
     import pyarrow.compute as pc
 
-    encoded = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-    encoded = pc.dictionary_encode(encoded)
+    encoded = pc.dictionary_encode(column.combine_chunks() if hasattr(column, "combine_chunks") else column)
     if hasattr(encoded, "combine_chunks"):
         encoded = encoded.combine_chunks()
     levels = encoded.dictionary.to_pylist()
     words = frozenset(missing)
     if spelled:
         levels = unquoted(levels, words)
-    there = [level.lower() not in words for level in levels]
-    order = sorted((index for index in range(len(levels)) if there[index]), key=lambda index: levels[index])
+    levels = [None if level.lower() in words else level for level in levels]
+    return _in_order(levels, np.asarray(pc.fill_null(encoded.indices, -1), dtype=np.int64))
+
+
+def _in_order(levels: Sequence[str | None], indices: npt.NDArray[np.int64]) -> Texts:
+    """Texts of rows, from different ones in any order; None and index -1 mean missing."""
+    there = sorted((level, index) for index, level in enumerate(levels) if level is not None)
     code_of = np.full(len(levels) + 1, -1, dtype=np.int64)
-    code_of[order] = np.arange(len(order))
-    unsorted = np.asarray(pc.fill_null(encoded.indices, len(levels)), dtype=np.int64)
-    return Texts(tuple(levels[index] for index in order), code_of[unsorted])
+    code_of[[index for _, index in there]] = np.arange(len(there))
+    return Texts(tuple(level for level, _ in there), code_of[indices])
 
 
 def _numpy(column: Any) -> FloatArray:
@@ -222,13 +219,9 @@ def as_texts(cells: Cells) -> Texts:
     numbers = cells.numbers if cells.numbers is not None else np.zeros(0)
     there = ~np.isnan(numbers)
     different, unsorted = np.unique(numbers[there], return_inverse=True)
-    shown = [_shown(float(value), cells.form) for value in different]
-    order = sorted(range(len(shown)), key=lambda index: shown[index])
-    code_of = np.empty(len(shown), dtype=np.int64)
-    code_of[order] = np.arange(len(shown))
-    codes = np.full(len(numbers), -1, dtype=np.int64)
-    codes[there] = code_of[unsorted.reshape(-1)]
-    return Texts(tuple(shown[index] for index in order), codes)
+    indices = np.full(len(numbers), -1, dtype=np.int64)
+    indices[there] = unsorted.reshape(-1)
+    return _in_order([_shown(float(value), cells.form) for value in different], indices)
 
 
 def _shown(value: float, form: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._number_formats import NumberFormat, WrittenNumbers, is_marker, is_plain
+from radboost._numbers import listed
 from radboost._typing import FloatArray
 from radboost.cli.cells import (
     Cells,
@@ -382,8 +383,3 @@ def _with_last(names: Sequence[str], most: int = 10) -> str:
     if len(names) <= most:
         return listed(names, most)
     return f"{listed(names[: most - 1])}, ..., {names[-1]!r} ({len(names):,} in all)"
-
-
-def listed(names: Sequence[str], most: int = 10) -> str:
-    """First names, and the number of others."""
-    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most:,} more" if len(names) > most else "")

@@ -14,7 +14,6 @@ from typing import Any
 
 from radboost._progress import ROUND, TimeLeft, drawn_by
 
-SECONDS_BEFORE_A_BAR = 1.0
 SECONDS_BETWEEN_LINES = 30.0
 _HALF = re.compile("[\ud800-\udfff]")
 # Characters that move the cursor, change colors or the direction of text, or cannot be written: names in tables and
@@ -65,7 +64,7 @@ class Console:
     @contextmanager
     def progress(self, title: str) -> Iterator[RoundProgress]:
         """Show progress within the block, as a bar in a terminal and as lines elsewhere."""
-        progress = _BarProgress(title) if sys.stderr.isatty() else _LineProgress(title)
+        progress = RoundProgress(title)
         try:
             with drawn_by(progress.bar):
                 yield progress
@@ -74,22 +73,35 @@ class Console:
 
 
 class RoundProgress:
-    """Display of progress: of what `show` gets, and of the rounds of fits."""
+    """Display of progress: a bar in a terminal, at first without a number of rounds, and lines elsewhere."""
 
     def __init__(self, title: str) -> None:
-        self.title = self.shown = title
-        self.left = TimeLeft()
+        self._title = self._shown = title
+        self._left, self._last = TimeLeft(), time.monotonic()
+        self._bar: Any = _rich_bar() if sys.stderr.isatty() else None
+        if self._bar is not None:
+            self._task = self._bar.add_task(title, total=None, left="")
+            self._bar.start()
 
     def show(self, done: int, total: int) -> None:
         """Display that `done` of `total` are done."""
+        now, left = time.monotonic(), self._left.text(done, total)
+        if self._bar is not None:
+            left = left.removeprefix(", ")
+            self._bar.update(self._task, completed=done, total=total, description=self._shown, left=left)
+        elif now - self._last >= SECONDS_BETWEEN_LINES:
+            self._last = now
+            print(f"{self._shown}: {done:,} of {total:,}{left}", file=sys.stderr, flush=True)
 
     def stop(self) -> None:
-        """Remove the display."""
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
 
     def bar(self, total: int, done: int, what: str) -> _RoundCounter:
         """Counter for the rounds of a fit."""
-        self.shown = self.title if what == ROUND else f"{self.title}, {what}"
-        self.left = TimeLeft(done)
+        self._shown = self._title if what == ROUND else f"{self._title}, {what}"
+        self._left = TimeLeft(done)
         return _RoundCounter(self, done, total)
 
 
@@ -100,7 +112,7 @@ class _RoundCounter:
     def start(self) -> None:
         self._progress.show(self._done, self._total)
 
-    def advance(self, line: Any) -> None:
+    def advance(self, record: Any) -> None:
         self._done += 1
         self._progress.show(self._done, self._total)
 
@@ -108,57 +120,19 @@ class _RoundCounter:
         """Do nothing: the next fit has a counter of its own."""
 
 
-class _LineProgress(RoundProgress):
-    def __init__(self, title: str) -> None:
-        super().__init__(title)
-        self._last = time.monotonic()
+def _rich_bar() -> Any:
+    from rich.console import Console as RichConsole
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    def show(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self._last >= SECONDS_BETWEEN_LINES:
-            self._last = now
-            print(f"{self.shown}: {done:,} of {total:,}{self.left.text(done, total)}", file=sys.stderr, flush=True)
-
-
-class _BarProgress(RoundProgress):
-    """Bar that appears after a second, at first without a number of rounds."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__(title)
-        import threading
-
-        from rich.console import Console as RichConsole
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (
-            TextColumn("{task.description}"),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-            BarColumn(bar_width=20),
-        )
-        # rich would otherwise send standard output to the terminal too, even when it is meant for a file
-        self._bar = Progress(*columns, console=RichConsole(stderr=True), transient=True, redirect_stdout=False)
-        self._task = self._bar.add_task(title, total=None, left="")
-        self._lock, self._ended = threading.Lock(), False
-        self._timer = threading.Timer(SECONDS_BEFORE_A_BAR, self._start)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _start(self) -> None:
-        with self._lock:
-            if not self._ended:
-                self._bar.start()
-
-    def show(self, done: int, total: int) -> None:
-        left = self.left.text(done, total).removeprefix(", ")
-        self._bar.update(self._task, completed=done, total=total, description=self.shown, left=left)
-
-    def stop(self) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self._ended = True
-            self._bar.stop()
+    columns = (
+        TextColumn("{task.description}"),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+        BarColumn(bar_width=20),
+    )
+    # rich would otherwise send standard output to the terminal too, even when it is meant for a file
+    return Progress(*columns, console=RichConsole(stderr=True), transient=True, redirect_stdout=False)
 
 
 def visible(text: str) -> str:

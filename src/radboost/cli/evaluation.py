@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost._numbers import number_text
+from radboost.cli.rows import LabeledRows, RowSplit
 from radboost.model_file import Schema
-
-if TYPE_CHECKING:
-    from radboost.cli.rows import LabeledRows, RowSplit
-    from radboost.report.baselines import Baselines
-    from radboost.report.scores import Measure, Score
-    from radboost.report.subject import Subject
+from radboost.report.baselines import Baselines, constant_of
+from radboost.report.figures import count
+from radboost.report.scores import Measure, Score, linear_predictions, measures, own_predictions, rare_class, scores_of
+from radboost.report.subject import Subject, read
+from radboost.report.verdict import copies_text
 
 MIN_DIFFERENT_ROWS = 20  # with fewer a remark says that they are too few
 CLASS_MEASURES = ("precision", "recall", "F1")
-# Task -> name of --metric -> measure of the report, and scorer of scikit-learn for searches and early stopping.
-METRICS = {
-    "classes": {
-        "error": ("error", "accuracy"),
-        "accuracy": ("error", "accuracy"),
-        "auc": ("AUC", "roc_auc"),
-        "balanced_accuracy": ("balanced accuracy", "balanced_accuracy"),
-        "precision": ("precision", "precision"),
-        "recall": ("recall", "recall"),
-        "f1": ("F1", "f1"),
-        "log_loss": ("log loss", "neg_log_loss"),
-    },
-    "numbers": {
-        "rmse": ("RMSE", "neg_root_mean_squared_error"),
-        "mae": ("MAE", "neg_mean_absolute_error"),
-        "r2": ("R squared", "r2"),
-    },
-}
-
-
-def known_metric(name: str, task: str) -> tuple[str, str]:
-    """Measure and scorer of a --metric."""
-    known = METRICS[task]
-    chosen = name.lower().replace("-", "_").replace("roc_", "")
-    if chosen not in known:
-        raise ValueError(f"--metric is {name!r}; known for {task} are {', '.join(known)}")
-    return known[chosen]
 
 
 @dataclass(frozen=True)
@@ -79,8 +52,6 @@ class Evaluation:
 
     def text(self, of: str) -> str:
         """Headline: score, interval, rows and baselines in one line."""
-        from radboost.report.figures import count  # which takes a while to load
-
         interval = (
             "" if math.isnan(self.low) else f" (95% interval {number_text(self.low)} to {number_text(self.high)})"
         )
@@ -115,10 +86,6 @@ class Evaluation:
         }
         return words.get(self.better_than_linear, "")
 
-    def as_document(self) -> dict[str, Any]:
-        """Fields of the evaluation, for JSON."""
-        return asdict(self)
-
 
 def _measure_text(name: str, one: dict[str, Any]) -> str:
     """Measure with three decimals; costs and measures in units of the target with four digits."""
@@ -131,7 +98,6 @@ def subject_of(
     model: Any, schema: Schema, part: LabeledRows, train: LabeledRows | None = None, facts: dict[str, Any] | None = None
 ) -> Subject:
     """Subject of a report: a model with its test rows, in an order that depends on their content alone."""
-    from radboost.report.subject import read  # which takes a while to load
 
     def seen(one: LabeledRows) -> Any:
         return replace(one.table, columns=schema.columns).for_model(schema.form, with_others=True)
@@ -168,8 +134,6 @@ def subject_of_fit(model: Any, schema: Schema, rows: RowSplit, facts: dict[str, 
 
 def evaluate(subject: Subject, baselines: Baselines, metric: str | None = None) -> Evaluation:
     """Evaluation by all measures, with that of --metric as the headline."""
-    from radboost.report.scores import linear_predictions, measures, own_predictions, rare_class, scores_of
-
     scores, known = (
         {one.name: one for one in scores_of(subject, baselines)},
         {one.name: one for one in measures(subject)},
@@ -210,8 +174,6 @@ def _document(score: Score) -> dict[str, Any]:
 def _of_copies(subject: Subject, measure: Measure) -> dict[str, Any]:
     if subject.copies is None:
         return {}
-    from radboost.report.scores import measures, own_predictions
-
     own = next(one for one in measures(subject.copies) if one.name == measure.name)
     answers = own_predictions(subject.copies)
     low, high = own.interval_of(subject.copies, answers) or (math.nan, math.nan)
@@ -220,8 +182,6 @@ def _of_copies(subject: Subject, measure: Measure) -> dict[str, Any]:
 
 
 def _remarks(subject: Subject) -> tuple[str, ...]:
-    from radboost.report.verdict import copies_text
-
     said = []
     n = subject.test.n_different
     if n < MIN_DIFFERENT_ROWS:
@@ -235,17 +195,8 @@ def _remarks(subject: Subject) -> tuple[str, ...]:
     return tuple(said)
 
 
-def without_linear(subject: Subject) -> Baselines:
-    """Baselines with the best constant for these rows, and no linear model."""
-    from radboost.report.baselines import constant_of
-
-    return constant_of(subject)
-
-
 def pooled(subject: Subject, parts: list[tuple[Subject, np.ndarray]]) -> tuple[Subject, Baselines]:
     """Subject and baselines of a cross-validation; `parts` has the subject and the row indices of each fold."""
-    from radboost.report.baselines import constant_of
-
     order = np.argsort(np.concatenate([rows for _, rows in parts]), kind="stable")
     subjects = [one for one, _ in parts]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from radboost.cli.evaluation import Evaluation, evaluate, pooled, subject_of, su
 from radboost.cli.leaks import warnings_of
 from radboost.cli.models import Plan, plan_fit, search_facts
 from radboost.cli.options import FitOptions, check_options
-from radboost.cli.reporting import title_of, write_report
+from radboost.cli.reporting import write_report
 from radboost.cli.rows import InMemorySource, RowSource, RowSplit
 from radboost.model_file import Schema, save_model
+from radboost.report.figures import count
 
 
 def run_fit(options: FitOptions, console: Console) -> int:
@@ -80,8 +81,7 @@ def _evaluated_once(
         evaluation = evaluate(subject, subject.baselines, plan.measure)
         console.result(*evaluation.lines(rows.what))
         if options.report is not None:
-            with console.progress("report"), console.warnings_as_notes():
-                write_report(subject, options.report, title_of(fitted, train_schema))
+            write_report(subject, options.report, schema.target, console)
     if rows.holds_out and not options.keep_judged:
         model, schema = source.fit_all(plan, chosen, schema, console)
         return FitResult(model, schema, evaluation, fitted, all_rows=True)
@@ -132,8 +132,6 @@ def _fitted_to(result: FitResult) -> str:
 
 
 def _kinds_of(schema: Schema) -> str:
-    from radboost.report.figures import count  # which takes a while to load
-
     nouns = {
         "number": ["number"],
         "category": ["category", "categories"],
@@ -161,7 +159,7 @@ def _document(options: FitOptions, plan: Plan, source: RowSource, rows: RowSplit
         "estimator": type(result.model).__name__,
         "seconds_of_search": plan.seconds,
         "judged_on": rows.what or None,
-        "verdict": None if evaluation is None else evaluation.as_document(),
+        "verdict": None if evaluation is None else asdict(evaluation),
         "fitted_to": result.model.schema_.facts["fitted_to"],
         "model": str(options.out),
         "report": None if options.report is None else str(options.report),

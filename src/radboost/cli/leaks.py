@@ -7,21 +7,14 @@ import numpy as np
 from radboost.cli.rows import LabeledRows
 from radboost.cli.splitting import row_hashes
 from radboost.model_file import Schema
+from radboost.report.leaks import FEWEST_ROWS, Suspicion, TargetValues, findings, is_id
+from radboost.rows.contents import drawn, folds
 
 MOST_ROWS, MOST_COLUMNS = 10_000, 1000
 
 
 def warnings_of(part: LabeledRows, schema: Schema) -> list[str]:
     """Warnings of the report, for the training rows."""
-    from radboost.report.leaks import (  # which takes a while to load
-        FEWEST_ROWS,
-        Suspicion,
-        TargetValues,
-        findings,
-        is_id,
-    )
-    from radboost.rows.contents import drawn, folds
-
     if len(part.y) < FEWEST_ROWS:
         return []
     rows = drawn(part.keys(), MOST_ROWS)

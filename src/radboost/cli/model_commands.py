@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._numbers import number_text
 from radboost.cli.columns import FeatureTable, find_column, match_columns
 from radboost.cli.console import Console
-from radboost.cli.evaluation import Evaluation, evaluate, subject_of, without_linear
+from radboost.cli.evaluation import evaluate, subject_of
 from radboost.cli.files import check_new, write_whole
-from radboost.cli.models import probabilities_of
 from radboost.cli.reading import STDIN, RawTable, ReadOptions, read_table
-from radboost.cli.reporting import check_report, title_of, write_report
+from radboost.cli.reporting import check_report, write_report
 from radboost.cli.rows import LabeledRows, labeled_rows
 from radboost.cli.splitting import fingerprint, row_hashes
 from radboost.cli.writing import format_to_write, write_table
 from radboost.explain.explanation import Contribution
 from radboost.model_file import Schema, load_model
+from radboost.report.baselines import constant_of
+from radboost.report.kinds import date_text, in_words_of_the_table, kinds_of
 
 EXPORTS = ("onnx", "c", "treelite", "json")
-
-
-@dataclass(frozen=True)
-class LoadedModel:
-    """Model from a file, with the schema of its table."""
-
-    model: Any
-    schema: Schema
 
 
 def load(path: str) -> Any:
@@ -44,16 +36,15 @@ def load(path: str) -> Any:
     return load_model(file)
 
 
-def load_with_schema(path: str) -> LoadedModel:
-    """Model of a file, which must have the schema of its table."""
+def load_with_schema(path: str) -> Any:
+    """Model of a file, which must have the schema of its table as `schema_`."""
     model = load(path)
-    schema = getattr(model, "schema_", None)
-    if not isinstance(schema, Schema):
+    if not isinstance(getattr(model, "schema_", None), Schema):
         raise ValueError(
             f"{path} holds a {type(model).__name__} that was saved from Python, and does not know the columns of a "
             "table; use it from Python (radboost.load), or fit the model with radboost fit"
         )
-    return LoadedModel(model, schema)
+    return model
 
 
 def read_data(path: str, options: ReadOptions, console: Console) -> RawTable:
@@ -63,33 +54,32 @@ def read_data(path: str, options: ReadOptions, console: Console) -> RawTable:
     return given
 
 
-@dataclass(frozen=True)
-class PredictOptions:
-    """Arguments of `radboost predict`."""
-
-    model: str
-    data: str
-    out: str | None
-    to: str | None
-    proba: bool
-    contributions: bool
-    keep: tuple[str, ...]
-    force: bool
-    read: ReadOptions
-
-
-def run_predict(options: PredictOptions, console: Console) -> int:
+def run_predict(
+    model_path: str,
+    data: str,
+    read: ReadOptions,
+    console: Console,
+    *,
+    out: str | None,
+    to: str | None,
+    proba: bool,
+    contributions: bool,
+    keep: tuple[str, ...],
+    force: bool,
+) -> int:
     """Write a row of predictions for each row of the table."""
-    kind = format_to_write(options.out, options.to)
-    to_file = options.out is not None and options.out != STDIN
+    kind = format_to_write(out, to)
+    to_file = out is not None and out != STDIN
     if to_file:
-        check_new("--out", Path(str(options.out)), force=options.force, inputs=(options.model, options.data))
-    loaded = load_with_schema(options.model)
-    given = read_data(options.data, options.read, console)
-    kept = [find_column(given, name, "--keep") for name in options.keep]
-    table, notes = match_columns(given, loaded.schema)
+        check_new("--out", Path(str(out)), force=force, inputs=(model_path, data))
+    model = load_with_schema(model_path)
+    if proba and model.schema_.task != "classes":
+        raise ValueError(f"--proba: {model_path} predicts numbers, which have no probabilities; leave it out")
+    given = read_data(data, read, console)
+    kept = [find_column(given, name, "--keep") for name in keep]
+    table, notes = match_columns(given, model.schema_)
     console.note(*notes)
-    predictions = _predictions(loaded, table.for_model(loaded.schema.form), options)
+    predictions = _predictions(model, table.for_model(model.schema_.form), proba=proba, contributions=contributions)
     import pyarrow as pa
 
     twice = [name for name in kept if name in predictions]
@@ -99,10 +89,10 @@ def run_predict(options: PredictOptions, console: Console) -> int:
         )
     output = pa.table({**{name: _kept(given, name) for name in kept}, **predictions})
     if to_file or not console.as_json:
-        write_table(output, options.out, kind)
+        write_table(output, out, kind)
     if to_file:
-        console.say(f"predictions: {options.out} ({given.n_rows:,} rows)")
-    document = {"command": "predict", "model": options.model, "rows": given.n_rows, "out": options.out}
+        console.say(f"predictions: {out} ({given.n_rows:,} rows)")
+    document = {"command": "predict", "model": model_path, "rows": given.n_rows, "out": out}
     console.finish(document if to_file else {**document, "predictions": output.to_pylist()})
     return 0
 
@@ -115,18 +105,13 @@ def _kept(given: RawTable, name: str) -> Any:
     return pyarrow.compute.utf8_trim_whitespace(column) if given.as_text else column
 
 
-def _predictions(loaded: LoadedModel, X: Any, options: PredictOptions) -> dict[str, Any]:
+def _predictions(model: Any, X: Any, *, proba: bool, contributions: bool) -> dict[str, Any]:
     """Columns of the output, by their names."""
-    model = loaded.model
     columns: dict[str, Any] = {"prediction": np.asarray(model.predict(X)).tolist()}
-    if options.proba:
-        if loaded.schema.task != "classes":
-            raise ValueError(f"--proba: {options.model} predicts numbers, which have no probabilities; leave it out")
-        probabilities = probabilities_of(model, X)
-        assert probabilities is not None
-        for index, label in enumerate(model.classes_.tolist()):
-            columns[f"probability_{label}"] = probabilities[:, index]
-    if options.contributions:
+    if proba:
+        probabilities = model.predict_proba(X)
+        columns |= {f"probability_{label}": probabilities[:, k] for k, label in enumerate(model.classes_.tolist())}
+    if contributions:
         columns |= _contributions(model, X)
     return columns
 
@@ -148,29 +133,30 @@ def _contributions(model: Any, X: Any) -> dict[str, Any]:
 
 def run_evaluate(model_path: str, data: str, read: ReadOptions, console: Console) -> int:
     """Print the evaluation on rows with the true target, and the confusion matrix of classes."""
-    loaded = load_with_schema(model_path)
-    part = _labeled_rows_of(loaded, data, read, console)
-    evaluation = _evaluated(loaded, part)
+    model = load_with_schema(model_path)
+    part = _labeled_rows_of(model, data, read, console)
+    subject = subject_of(model, model.schema_, part)
+    evaluation = evaluate(subject, constant_of(subject))
     what = f"rows of {data if data != STDIN else 'standard input'}"
     console.result(*evaluation.lines(what))
-    document = {"command": "evaluate", "model": model_path, "data": data, "verdict": evaluation.as_document()}
-    if loaded.schema.task == "classes":
-        table = _confusion(loaded, part)
+    document = {"command": "evaluate", "model": model_path, "data": data, "verdict": asdict(evaluation)}
+    if model.schema_.task == "classes":
+        table = _confusion(model, part)
         console.result(_confusion_text(table))
         document["confusion"] = table
     console.finish(document)
     return 0
 
 
-def _labeled_rows_of(loaded: LoadedModel, data: str, read: ReadOptions, console: Console) -> LabeledRows:
-    schema = loaded.schema
+def _labeled_rows_of(model: Any, data: str, read: ReadOptions, console: Console) -> LabeledRows:
+    schema = model.schema_
     given = read_data(data, read, console)
     if schema.target not in given.names:
         raise ValueError(
             f"{given.name} has no column {schema.target!r}, which would have the right answers; its columns are "
             f"{', '.join(given.names[:10])}. radboost predict needs none"
         )
-    part, notes = labeled_rows(given, schema, getattr(loaded.model, "classes_", None))
+    part, notes = labeled_rows(given, schema, getattr(model, "classes_", None))
     console.note(*notes)
     if schema.facts.get("rows_hash") == fingerprint(row_hashes(part.table), part.y):
         console.note(
@@ -180,16 +166,11 @@ def _labeled_rows_of(loaded: LoadedModel, data: str, read: ReadOptions, console:
     return part
 
 
-def _evaluated(loaded: LoadedModel, part: LabeledRows) -> Evaluation:
-    subject = subject_of(loaded.model, loaded.schema, part)
-    return evaluate(subject, without_linear(subject))
-
-
-def _confusion(loaded: LoadedModel, part: LabeledRows) -> dict[str, dict[str, int]]:
+def _confusion(model: Any, part: LabeledRows) -> dict[str, dict[str, int]]:
     """True class -> predicted class -> number of rows."""
-    predictions = loaded.model.predict(part.table.for_model(loaded.schema.form)).tolist()
+    predictions = model.predict(part.table.for_model(model.schema_.form)).tolist()
     truth = part.y.tolist()
-    known = [str(label) for label in loaded.model.classes_.tolist()]
+    known = [str(label) for label in model.classes_.tolist()]
     rows = [*known, *sorted({str(label) for label in truth} - set(known))]
     table = {true: dict.fromkeys(known, 0) for true in rows}
     for true, predicted in zip(truth, predictions, strict=True):
@@ -210,19 +191,17 @@ def _confusion_text(table: dict[str, dict[str, int]]) -> str:
 
 def run_explain(model_path: str, data: str, row: int, read: ReadOptions, console: Console) -> int:
     """Print the explanation of one prediction."""
-    loaded = load_with_schema(model_path)
+    model = load_with_schema(model_path)
     given = read_data(data, read, console)
     if not 1 <= row <= given.n_rows:
         raise ValueError(
             f"--row is {row}; {given.name} has the rows 1 to {given.n_rows:,}, the line of names not counted"
         )
-    table, notes = match_columns(given, loaded.schema)
+    table, notes = match_columns(given, model.schema_)
     console.note(*notes)
     one = table.take(np.array([row - 1]))
-    from radboost.report.kinds import in_words_of_the_table, kinds_of  # which takes a while to load
-
-    plain = loaded.model.explain(one.for_model(loaded.schema.form, with_others=True))
-    kinds = kinds_of(loaded.model, list(map(str, loaded.model.feature_names_in_)))
+    plain = model.explain(one.for_model(model.schema_.form, with_others=True))
+    kinds = kinds_of(model, list(map(str, model.feature_names_in_)))
     explanation = in_words_of_the_table(plain, kinds)
     console.result(str(explanation))
     if explanation.formula:
@@ -253,8 +232,6 @@ def _json_value(one: Contribution, kinds: Mapping[int, str]) -> Any:
 
 def _dates_in_words(one: FeatureTable) -> list[str]:
     """Lines that translate the numbers of dates in a formula."""
-    from radboost.report.kinds import date_text
-
     lines = []
     for column in one.columns:
         days = float(one.values[column.name][0])
@@ -266,13 +243,11 @@ def _dates_in_words(one: FeatureTable) -> list[str]:
 def run_report(model_path: str, data: str, out: Path, read: ReadOptions, console: Console, *, force: bool) -> int:
     """Write a report on the model, evaluated on the rows of a table."""
     check_report(out, force=force, inputs=(model_path, data), option="--out")
-    loaded = load_with_schema(model_path)
-    part = _labeled_rows_of(loaded, data, read, console)
+    model = load_with_schema(model_path)
+    part = _labeled_rows_of(model, data, read, console)
     facts = {"command": f"radboost report {model_path} {data} --out {out}", "data": data, "rows": len(part.y)}
-    with console.progress("report"), console.warnings_as_notes():
-        write_report(
-            subject_of(loaded.model, loaded.schema, part, facts=facts), out, title_of(loaded.model, loaded.schema)
-        )
+    subject = subject_of(model, model.schema_, part, facts=facts)
+    write_report(subject, out, model.schema_.target, console)
     console.say(f"report: {out}")
     console.finish({"command": "report", "model": model_path, "data": data, "rows": len(part.y), "report": str(out)})
     return 0
@@ -325,7 +300,7 @@ def _facts(model: Any, path: str) -> dict[str, Any]:
         "stopped_because": getattr(model, "stop_reason_", None),
     }
     if not isinstance(schema, Schema):
-        return {**facts, "columns": _names(getattr(model, "feature_names_in_", None))}
+        return {**facts, "columns": list(map(str, getattr(model, "feature_names_in_", ())))}
     return {
         **facts,
         "target": schema.target,
@@ -335,10 +310,6 @@ def _facts(model: Any, path: str) -> dict[str, Any]:
         "missing_words": list(schema.missing_words),
         **schema.facts,
     }
-
-
-def _names(names: npt.NDArray[Any] | None) -> list[str]:
-    return [] if names is None else list(map(str, names))
 
 
 def _shown(value: Any) -> str:

@@ -17,7 +17,6 @@ from radboost._names import ours_for
 from radboost._typing import FloatArray
 from radboost.cli.console import Console
 from radboost.cli.costs import read_costs
-from radboost.cli.evaluation import known_metric
 from radboost.cli.options import FitOptions
 from radboost.trees import TreeOptions
 from radboost.tuning.results import differing
@@ -34,6 +33,24 @@ _NAMES = {
     ("rgb", "numbers"): "RGBRegressor",
     ("sparse", "classes"): "SparseBoostClassifierCV",
     ("sparse", "numbers"): "SparseBoostRegressorCV",
+}
+# Task -> name of --metric -> measure of the report, and scorer of scikit-learn for searches and early stopping.
+METRICS = {
+    "classes": {
+        "error": ("error", "accuracy"),
+        "accuracy": ("error", "accuracy"),
+        "auc": ("AUC", "roc_auc"),
+        "balanced_accuracy": ("balanced accuracy", "balanced_accuracy"),
+        "precision": ("precision", "precision"),
+        "recall": ("recall", "recall"),
+        "f1": ("F1", "f1"),
+        "log_loss": ("log loss", "neg_log_loss"),
+    },
+    "numbers": {
+        "rmse": ("RMSE", "neg_root_mean_squared_error"),
+        "mae": ("MAE", "neg_mean_absolute_error"),
+        "r2": ("R squared", "r2"),
+    },
 }
 
 
@@ -101,6 +118,15 @@ def plan_fit(options: FitOptions, source: RowSource, console: Console) -> Plan:
         clone(estimator), random_state=options.seed, n_jobs=options.jobs, time_budget=seconds
     )
     return Plan(name, form, estimator, search, seconds, measure, scorer)
+
+
+def known_metric(name: str, task: str) -> tuple[str, str]:
+    """Measure and scorer of a --metric."""
+    known = METRICS[task]
+    chosen = name.lower().replace("-", "_").replace("roc_", "")
+    if chosen not in known:
+        raise ValueError(f"--metric is {name!r}; known for {task} are {', '.join(known)}")
+    return known[chosen]
 
 
 def set_parameter(estimator: Any, given: str) -> None:
@@ -218,10 +244,3 @@ def fit_once(
     asked = {} if scorer is None or not _stops_early(model) else {"eval_metric": scorer_of(scorer, y)}
     with console.progress(title), console.warnings_as_notes():
         return model.fit(X, y, weights, **asked)
-
-
-def probabilities_of(model: Any, X: Any) -> FloatArray | None:
-    """Probabilities of the classes, shape (n_rows, n_classes); None for a regressor."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    return np.asarray(model.predict_proba(X), dtype=np.float64)

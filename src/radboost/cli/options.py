@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,14 +61,26 @@ def check_options(options: FitOptions) -> None:
     if options.dask is not None:
         _check_for_cluster(options)
     if not 0.0 <= options.holdout < 1.0:
-        raise ValueError(f"--holdout is {options.holdout:g}; give a share of the rows, at least 0 and below 1")
+        raise ValueError(f"--holdout is {options.holdout:g}; give a fraction of the rows, at least 0 and below 1")
     if options.report is not None and options.holdout == 0.0 and options.test is None:
         raise ValueError("--report needs rows that the model has not seen; leave out --holdout 0, or give --test FILE")
+    if options.folds is not None and options.folds < 2:
+        raise ValueError(f"--folds is {options.folds}; give 2 or more")
     if options.folds is not None:
-        _check_folds(options, options.folds)
-    for option, given in (("--group", options.group), ("--time", options.time)):
-        if given is not None and (options.test is not None or options.holdout == 0.0):
-            raise ValueError(f"{option} says which rows are held out; leave out --test and --holdout 0, or {option}")
+        _refuse(
+            {
+                "--test": options.test,
+                "--tune": options.tune,
+                "--time": options.time,
+                "--report": options.report,
+                "--keep-judged": options.keep_judged or None,
+                "--holdout 0": 0.0 if options.holdout == 0.0 else None,
+            },
+            "--folds judges every row by a model that has not seen it; leave out {}, or --folds",
+        )
+    if options.test is not None or options.holdout == 0.0:
+        chosen_by = {"--group": options.group, "--time": options.time}
+        _refuse(chosen_by, "{0} says which rows are held out; leave out --test and --holdout 0, or {0}")
     if options.group is not None and options.time is not None:
         raise ValueError("--group and --time say in different ways which rows are held out; give one of them")
     if options.seed < 0:
@@ -76,31 +89,17 @@ def check_options(options: FitOptions) -> None:
         raise ValueError(f"--jobs is {options.jobs}; give how many threads may run, 1 or more")
 
 
-def _check_folds(options: FitOptions, n_folds: int) -> None:
-    if n_folds < 2:
-        raise ValueError(f"--folds is {n_folds}; give 2 or more")
-    others = {
-        "--test": options.test is not None,
-        "--tune": options.tune is not None,
-        "--time": options.time is not None,
-        "--report": options.report is not None,
-        "--keep-judged": options.keep_judged,
-        "--holdout 0": options.holdout == 0.0,
-    }
-    for option, given in others.items():
-        if given:
-            raise ValueError(
-                f"--folds judges every row by a model that has not seen it; leave out {option}, or --folds"
-            )
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    """Refuse the first option that was given; `why` has its name in braces."""
+    for option, given in options.items():
+        if given is not None:
+            raise ValueError(why.format(option))
 
 
 def _check_for_cluster(options: FitOptions) -> None:
     """Refuse options that need a table in memory."""
-    if options.tune is not None:
-        raise ValueError("--tune needs rows in memory; leave out --dask, or --tune")
-    for option, given in {"--group": options.group, "--time": options.time, "--folds": options.folds}.items():
-        if given is not None:
-            raise ValueError(f"{option} needs rows in memory; leave out --dask, or {option}")
+    in_memory = {"--tune": options.tune, "--group": options.group, "--time": options.time, "--folds": options.folds}
+    _refuse(in_memory, "{0} needs rows in memory; leave out --dask, or {0}")
     if options.estimator == "sparse":
         raise ValueError("--estimator sparse learns in memory; leave out --dask, or use deepboost, softmax or rgb")
     read = options.read
@@ -110,9 +109,7 @@ def _check_for_cluster(options: FitOptions) -> None:
         "--names": read.names,
         "--skip": read.skip or None,
     }
-    for option, value in of_csv.items():
-        if value is not None:
-            raise ValueError(f"{option} is for CSV, and with --dask tables are Parquet files; leave it out")
+    _refuse(of_csv, "{} is for CSV, and with --dask tables are Parquet files; leave it out")
     if read.format not in (None, "parquet"):
         raise ValueError(f"--format {read.format}: with --dask tables are Parquet files; convert them")
     for path in options.data:

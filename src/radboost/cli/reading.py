@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from radboost._numbers import listed
 from radboost.cli.cells import is_number, unquoted
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
@@ -90,7 +91,7 @@ def read_table(path: str, options: ReadOptions) -> RawTable:
     except MemoryError as error:
         raise ValueError(_TOO_LARGE.format(name)) from error
     if not given.n_rows:
-        raise ValueError(f"{name} has names of columns ({_listed(given.names)}) and no rows")
+        raise ValueError(f"{name} has names of columns ({listed(given.names, 8, str)}) and no rows")
     return given
 
 
@@ -419,7 +420,3 @@ def _refuse_twice(name: str, names: list[str]) -> None:
             "does so for CSV; with a line of names in the file, --header too; without one, --no-header names columns "
             "column_1, column_2, ...)"
         )
-
-
-def _listed(names: list[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from radboost.cli.console import Console
 from radboost.cli.files import check_new
-from radboost.model_file import Schema
-
-if TYPE_CHECKING:
-    from radboost.report.subject import Subject
+from radboost.report.build import assemble, put
+from radboost.report.subject import Subject
 
 
 def check_report(path: Path, *, force: bool, inputs: Sequence[str | None], option: str = "--report") -> None:
@@ -20,13 +18,7 @@ def check_report(path: Path, *, force: bool, inputs: Sequence[str | None], optio
     check_new(option, path, force=force, inputs=inputs)
 
 
-def write_report(subject: Subject, path: Path, title: str) -> None:
+def write_report(subject: Subject, path: Path, target: str, console: Console) -> None:
     """Write the page over any earlier one; `check_report` has refused where that is not allowed."""
-    from radboost.report.build import assemble, put
-
-    put(assemble(subject, title), path, overwrite=True)
-
-
-def title_of(model: Any, schema: Schema) -> str:
-    """Title of the page."""
-    return f"{schema.target} by {type(getattr(model, 'best_estimator_', model)).__name__}"
+    with console.progress("report"), console.warnings_as_notes():
+        put(assemble(subject, f"{target} by {type(subject.model).__name__}"), path, overwrite=True)

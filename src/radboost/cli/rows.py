@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._number_formats import MISSING_WORDS
+from radboost._numbers import listed
 from radboost._typing import FloatArray
 from radboost.cli.cells import as_dates, as_numbers, as_texts
-from radboost.cli.columns import FeatureTable, cells_of, choose_columns, find_column, listed, match_columns, with_means
+from radboost.cli.columns import FeatureTable, cells_of, choose_columns, find_column, match_columns, with_means
 from radboost.cli.console import Console
 from radboost.cli.models import Plan, fit_and_choose, fit_once
 from radboost.cli.options import FitOptions
@@ -31,6 +32,7 @@ from radboost.cli.splitting import (
 )
 from radboost.cli.targets import check_all_numbers, known_labels, present, read_target
 from radboost.model_file import Schema
+from radboost.report.figures import count
 from radboost.rows.contents import cell_bits, joined
 
 FEWEST_ROWS = 10
@@ -141,7 +143,9 @@ class InMemorySource:
             self._train = whole.take(learn)
             return RowSplit(self._train, whole.take(out), f"latest {HELD_OUT}", True)
         learn, out = hold_out(units, whole.y, options.holdout, options.seed, stratify=stratify)
-        copies = learn[:0] if whole.units is not None else self._copies(hashes, learn)
+        copies = learn[:0]
+        if whole.units is None:
+            copies = copies_out(hashes, whole.keys(), learn, options.holdout, options.seed)
         learn = np.setdiff1d(learn, copies, assume_unique=True)
         say_held_out(len(learn), len(out), len(copies), options, console)
         self._train = whole.take(learn)
@@ -150,10 +154,6 @@ class InMemorySource:
         often = np.unique(hashes, return_inverse=True, return_counts=True)
         fraction = float((often[2][often[1].reshape(-1)] > 1).mean())
         return RowSplit(self._train, whole.take(out), HELD_OUT, True, whole.take(copies), fraction)
-
-    def _copies(self, hashes: Hashes, learn: Rows) -> Rows:
-        options = self._options
-        return copies_out(hashes, self.whole.keys(), learn, options.holdout, options.seed)
 
     def _in_folds(self, units: Hashes, n_folds: int, *, stratify: bool, console: Console) -> RowSplit:
         """Folds of a cross-validation."""
@@ -193,8 +193,6 @@ NOTHING_TO_LEARN = "all rows have the same values in the columns of the model; t
 
 def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions, console: Console) -> None:
     """Say how many rows are held out, and how they were chosen."""
-    from radboost.report.figures import count  # which takes a while to load
-
     if not n_out:
         raise ValueError("there are too few different rows to hold some out; give --holdout 0, or more rows")
     how = f"drawn by their content (seed {options.seed})"
@@ -207,15 +205,6 @@ def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions,
         f"held out: {count(n_out, 'row')}, {how}{copies}; the verdict"
         f"{' and the report are' if options.report is not None else ' is'} about a model of the other {n_learned:,}"
     )
-
-
-class TableHead(Protocol):
-    """Name of a table and names of its columns."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def names(self) -> list[str]: ...
 
 
 @dataclass(frozen=True)
@@ -233,7 +222,8 @@ class NamedColumns:
     time: str | None = None
 
     @classmethod
-    def of(cls, given: TableHead, options: FitOptions) -> NamedColumns:
+    def of(cls, given: Any, options: FitOptions) -> NamedColumns:
+        """Check the names; `given` has the name of a table and the names of its columns."""
         target = find_column(given, options.target, "--target")
         missing = tuple(sorted({*MISSING_WORDS, *(word.strip().lower() for word in options.missing)}))
         ignored = [find_column(given, name, "--ignore") for name in options.ignore]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._number_formats import NumberFormat, WrittenNumbers
+from radboost._numbers import listed
 from radboost._typing import FloatArray
 from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, is_number, written_numbers
 
@@ -118,7 +118,7 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
     if task is None and cells.form == "text" and len(used) > min(MOST_TEXTS, max(MOST_WHOLE_NUMBERS, n_rows // 10)):
         raise ValueError(
             f"the target {cells.name!r} has {len(used):,} different texts in {n_rows:,} rows "
-            f"({_listed([texts.values[index] for index in used], 3)}), which are too many to be classes; correct the "
+            f"({listed([texts.values[index] for index in used], 3)}), which are too many to be classes; correct the "
             "column if these are numbers, say --task classes if each of them is a class, or name another --target"
         )
     if len(used) > max(2, n_rows // 2):
@@ -174,8 +174,8 @@ def known_labels(cells: Cells, classes: npt.NDArray[Any]) -> tuple[npt.NDArray[A
     unknown = [text for text in texts.values if text not in by_text]
     if len(unknown) == len(texts.values):
         raise ValueError(
-            f"the column {cells.name!r} holds {_listed(unknown)}, and the classes of the model are "
-            f"{_listed(list(by_text))}; none of them is there. Correct the spelling"
+            f"the column {cells.name!r} holds {listed(unknown, 6)}, and the classes of the model are "
+            f"{listed(by_text, 6)}; none of them is there. Correct the spelling"
         )
     if unknown:
         labels = np.array([*(by_text.get(text, text) for text in texts.values), None], dtype=object)
@@ -189,7 +189,3 @@ def present(cells: Cells) -> npt.NDArray[np.int64]:
     if cells.texts is not None:
         return np.flatnonzero(cells.texts.codes >= 0)
     return np.flatnonzero(~np.isnan(cells.numbers)) if cells.numbers is not None else np.zeros(0, dtype=np.int64)
-
-
-def _listed(values: Sequence[str], most: int = 6) -> str:
-    return ", ".join(map(repr, values[:most])) + (f" and {len(values) - most} more" if len(values) > most else "")

@@ -4,7 +4,7 @@ Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
 """
 
 from radboost.plot.costs import cost_confusion
-from radboost.plot.curves import features_over_time, learning_curve, mixture, regularization_path, size_curve
+from radboost.plot.curves import learning_curve, mixture, size_curve
 from radboost.plot.explaining import dependence, explanation, importance
 from radboost.plot.models import margins, tree_sizes
 from radboost.plot.noise import noise_robustness
@@ -17,13 +17,11 @@ __all__ = [
     "cost_confusion",
     "dependence",
     "explanation",
-    "features_over_time",
     "importance",
     "learning_curve",
     "margins",
     "mixture",
     "noise_robustness",
-    "regularization_path",
     "reliability",
     "size_curve",
     "sources",

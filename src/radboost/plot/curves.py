@@ -37,13 +37,14 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     if not all(len(errors) for errors in curves.values()):
         ax.text(0.5, 0.5, "no round was run", ha="center", color=FAINT, transform=ax.transAxes)
         return tidy(ax)
-    for index, errors in enumerate(curves.values()):
-        ax.plot(np.arange(1, len(errors) + 1), errors, color=COLOURS[index], linewidth=1.8)
+    for index, (name, errors) in enumerate(curves.items()):
+        label = f"{name} {errors[-1]:{form}}"  # after the last round
+        ax.plot(np.arange(1, len(errors) + 1), errors, color=COLOURS[index], linewidth=1.8, label=label)
     ax.set_xlim(left=0.0)
     if not numbers:
         ax.set_ylim(bottom=0.0)
         in_percent(ax)
-    _label_ends(ax, curves, form)
+    ax.legend(frameon=False, labelcolor="linecolor")
     if "validation" in curves:
         _mark_lowest(ax, curves["validation"], form)
     return tidy(ax)
@@ -77,29 +78,6 @@ def mixture(model: Any, ax: Axes | None = None) -> Axes:
         ax.plot(np.arange(1, len(weights) + 1), weights, color=COLOURS[index % len(COLOURS)], label=name)
     ax.set(xlabel="round", ylabel="share of the loss in the worst mixture", ylim=(-0.02, 1.02))
     verbatim(ax.legend(frameon=False).get_texts())
-    return tidy(ax)
-
-
-def features_over_time(history: Mapping[str, Sequence[float]], *, ax: Axes | None = None, label: str = "") -> Axes:
-    """How many features the model has after each round, of `history_` (Figure 14, right)."""
-    ax = axes(ax)
-    values = history["n_features"]
-    ax.plot(range(1, len(values) + 1), values, linewidth=1.6, label=label or None)
-    ax.set(xlabel="round", ylabel="features in the model")
-    return tidy(ax)
-
-
-def regularization_path(alphas: FloatArray, coefs: FloatArray, *, ax: Axes | None = None) -> Axes:
-    """The size of each feature's weights along alpha, as `path` returns them."""
-    ax = axes(ax)
-    coefs = np.asarray(coefs, dtype=np.float64)
-    sizes = np.abs(coefs) if coefs.ndim == 2 else np.sqrt((coefs**2).sum(axis=1))
-    for line in sizes.T:
-        if line.any():
-            ax.plot(alphas, line, linewidth=1.0)
-    ax.set_xscale("log")
-    ax.invert_xaxis()
-    ax.set(xlabel="alpha", ylabel="size of the weights of a feature")
     return tidy(ax)
 
 
@@ -147,23 +125,6 @@ def size_curve(
         verbatim(ax.legend(frameon=False).get_texts())
     ax.set_title("Error against size" if cost == "error" else "Loss against size", loc="left")
     return tidy(ax)
-
-
-def _label_ends(ax: Axes, curves: Mapping[str, FloatArray], form: str) -> None:
-    """Write each curve's name and last value at its right end, without one covering the other."""
-    ends = sorted((float(errors[-1]), index, name) for index, (name, errors) in enumerate(curves.items()))
-    every = np.concatenate(list(curves.values()))
-    gap = 0.07 * float(every.max() - min(every.min(), 0.0))
-    position = -np.inf
-    for value, index, name in ends:
-        position = max(value, position + gap)
-        ax.annotate(
-            f" {name} {value:{form}}",
-            (len(curves[name]), position),
-            color=COLOURS[index],
-            va="center",
-            annotation_clip=False,
-        )
 
 
 def _mark_lowest(ax: Axes, errors: FloatArray, form: str) -> None:

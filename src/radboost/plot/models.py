@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from radboost import guarantees
 from radboost.ensemble import SparseEnsemble
 from radboost.guarantees.margins import ensemble_of
-from radboost.plot._style import COLOURS, FAINT, axes, by_name, in_percent, tidy
+from radboost.plot._style import COLOURS, FAINT, axes, by_name, in_percent, tidy, verbatim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,15 +45,17 @@ def margins(
     ax = axes(ax)
     ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     edges = np.linspace(-1.0, 1.0, bins + 1)
-    for index, margin in enumerate(values.values()):
+    for index, (name, margin) in enumerate(values.items()):
         color = COLOURS[index % len(COLOURS)]
-        shares = np.histogram(margin, edges)[0] / len(margin)
-        ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=color, alpha=0.2, linewidth=0)
+        fractions = np.histogram(margin, edges)[0] / len(margin)
+        ax.bar(edges[:-1], fractions, np.diff(edges), align="edge", color=color, alpha=0.2, linewidth=0)
         ordered = np.concatenate([[-1.0], np.sort(margin), [1.0]])
         heights = np.concatenate([[0.0], np.arange(1, len(margin) + 1) / len(margin), [1.0]])
-        ax.step(ordered, heights, where="post", color=color, linewidth=1.8)
-    _name_lines(ax, values)
-    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalized margin", ylabel="share of rows")
+        error = f"{np.mean(margin <= 0.0):.1%} wrong"  # the height at 0
+        ax.step(ordered, heights, where="post", color=color, linewidth=1.8, label=f"{name} {error}" if name else error)
+    legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.0, 0.93), labelcolor="linecolor")
+    verbatim(legend.get_texts())
+    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalized margin", ylabel="fraction of rows")
     ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
     in_percent(ax)
     ax.set_title("Margins", loc="left")
@@ -62,7 +64,7 @@ def margins(
     return tidy(ax)
 
 
-def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) -> Axes:
+def tree_sizes(model: Any, ax: Axes | None = None) -> Axes:
     """Draw how large the hypotheses of the ensemble are (Deep Boosting, Figure 3).
 
     Size counts all nodes, as in Tables 2 and 3 of the paper: a stump has 3, a full tree of depth 3 has 15.
@@ -70,32 +72,23 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     Parameters
     ----------
     model : fitted model
-    weighted : bool
-        Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses. Not for
-        ``MartiBoostClassifier``, whose trees do not vote.
     """
     ensemble = ensemble_of(model, "tree sizes")
-    if weighted and not hasattr(ensemble, "weights"):
-        raise ValueError(
-            f"weighted=True draws shares of a vote, and the trees of {type(model).__name__} do not vote: they form a "
-            f"{type(ensemble).__name__}, without weights. Leave out weighted."
-        )
     sized = all(hasattr(hypothesis, "n_nodes") for hypothesis in ensemble.hypotheses)
     if isinstance(ensemble, SparseEnsemble) or not sized:
         raise TypeError(f"{type(model).__name__} is not made of trees, so that there are no sizes to draw.")
     sizes = np.array([hypothesis.n_nodes for hypothesis in ensemble.hypotheses], dtype=np.int64)
     ax = axes(ax)
     ax.set_title("Tree sizes", loc="left")
-    ax.set(xlabel="nodes per tree", ylabel="share of the vote" if weighted else "number of trees")
+    ax.set(xlabel="nodes per tree", ylabel="number of trees")
     if not len(sizes):
         ax.text(0.5, 0.5, "the ensemble is empty", ha="center", color=FAINT, transform=ax.transAxes)
         return tidy(ax)
-    weight = np.abs(ensemble.weights) / np.abs(ensemble.weights).sum() if weighted else np.ones(len(sizes))
     edges = _size_edges(sizes)
-    heights, _ = np.histogram(sizes, bins=edges, weights=weight)
+    heights, _ = np.histogram(sizes, bins=edges)
     centers = (edges[:-1] + edges[1:]) / 2
     ax.bar(centers, heights, 0.88 * np.diff(edges), color=COLOURS[0], alpha=0.85)
-    mean = float(np.average(sizes, weights=weight))
+    mean = float(np.mean(sizes))
     ax.axvline(mean, color=COLOURS[1], linewidth=1.5)
     ax.annotate(
         f" mean {mean:.1f} ",
@@ -107,31 +100,8 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     )
     ax.set_xlim(max(0.0, float(edges[0])), float(edges[-1]))
     ax.set_ylim(0.0, 1.12 * heights.max())
-    ax.locator_params(axis="x", integer=True)
-    if weighted:
-        in_percent(ax)
-    else:
-        ax.locator_params(axis="y", integer=True)
+    ax.locator_params(integer=True)
     return tidy(ax)
-
-
-def _name_lines(ax: Axes, values: Mapping[str, NDArray[np.float64]]) -> None:
-    """Write each model's name beside its line, with its error (the height at margin 0)."""
-    for index, (name, margin) in enumerate(values.items()):
-        error = float(np.mean(margin <= 0.0))
-        label = f"{name} {error:.1%} wrong" if name else f"{error:.1%} wrong"
-        ax.text(
-            0.03,
-            0.9 - 0.08 * index,
-            label,
-            color=COLOURS[index % len(COLOURS)],
-            weight="bold",
-            size="small",
-            transform=ax.transAxes,
-            ha="left",
-            va="top",
-            parse_math=False,  # the name is the user's
-        )
 
 
 def _size_edges(sizes: NDArray[np.int64]) -> NDArray[np.float64]:

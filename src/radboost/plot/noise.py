@@ -1,4 +1,4 @@
-"""How errors grow with the share of wrong labels."""
+"""How errors grow with the fraction of wrong labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def noise_robustness(
     repeats: int = 1,
     random_state: int = 0,
 ) -> Axes:
-    """Draw the test error of models against the share of wrong labels they learn from (Soft-max boosting, Figure 7).
+    """Draw the test error of models against the fraction of wrong labels they learn from (Soft-max boosting, Figure 7).
 
     For every rate some of the training labels are changed (`radboost.datasets.make_noisy`, the same ones for all
     models), and a copy of each model is fitted. The test rows keep their labels.
@@ -43,7 +43,7 @@ def noise_robustness(
     X_test, y_test : array-like
         The rows and labels to test with.
     rates : sequence of float in [0, 1]
-        Shares of wrong labels.
+        Fractions of wrong labels.
     repeats : int
         Draws of wrong labels for each rate; with more than one the band is a standard deviation to either side.
     random_state : int
@@ -52,16 +52,16 @@ def noise_robustness(
     named = dict(models) if isinstance(models, Mapping) else {type(models).__name__: models}
     if not named or not len(rates):
         raise ValueError("noise_robustness needs at least one model and one rate.")
-    shares = sorted(check_real("rates", rate, low=0.0, high=1.0) for rate in rates)
+    fractions = sorted(check_real("rates", rate, low=0.0, high=1.0) for rate in rates)
     n_repeats = check_integer("repeats", repeats, 1)
     labels = np.asarray(y)
-    errors = {str(name): np.zeros((len(shares), n_repeats)) for name in named}
-    for i, share in enumerate(shares):
+    errors = {str(name): np.zeros((len(fractions), n_repeats)) for name in named}
+    for i, fraction in enumerate(fractions):
         for repeat in range(n_repeats):
-            noisy = make_noisy(labels, share, random_state=np.random.default_rng([random_state, i, repeat]))
+            noisy = make_noisy(labels, fraction, random_state=np.random.default_rng([random_state, i, repeat]))
             for name, model in named.items():
                 errors[str(name)][i, repeat] = 1.0 - clone(model).fit(X, noisy).score(X_test, y_test)
-    return draw_noise_curves(axes(ax), shares, errors)
+    return draw_noise_curves(axes(ax), fractions, errors)
 
 
 def draw_noise_curves(ax: Axes, rates: Sequence[float], errors: Mapping[str, NDArray[np.float64]]) -> Axes:
@@ -74,7 +74,7 @@ def draw_noise_curves(ax: Axes, rates: Sequence[float], errors: Mapping[str, NDA
         ax.fill_between(rates, means[name] - spread, means[name] + spread, color=color, alpha=0.15, linewidth=0)
         ax.plot(rates, means[name], "o-", color=color, linewidth=1.8, markersize=4, label=name)
     top = max(float(mean.max()) for mean in means.values())
-    ax.set(xlabel="share of wrong training labels", ylabel="test error")
+    ax.set(xlabel="fraction of wrong training labels", ylabel="test error")
     ax.set_xlim(min(rates), max(rates) if max(rates) > min(rates) else min(rates) + 0.1)
     ax.set_ylim(-0.02 * max(top, 0.05), 1.08 * max(top, 0.05))
     ax.set_title("Wrong labels", loc="left")

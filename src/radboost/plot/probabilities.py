@@ -54,14 +54,14 @@ def reliability(
         counts = np.bincount(bin_of, minlength=bins)
         used = counts >= max(1.0, FEWEST * len(labels))
         sure = np.bincount(bin_of, confidence, bins)[used] / counts[used]
-        share = np.bincount(bin_of, right, bins)[used] / counts[used]
-        spread = 2.0 * np.sqrt(share * (1.0 - share) / counts[used])
+        fraction = np.bincount(bin_of, right, bins)[used] / counts[used]
+        spread = 2.0 * np.sqrt(fraction * (1.0 - fraction) / counts[used])
         color = COLOURS[index % len(COLOURS)]
-        ax.vlines(sure, share - spread, share + spread, color=color, alpha=0.5, linewidth=1.2)
+        ax.vlines(sure, fraction - spread, fraction + spread, color=color, alpha=0.5, linewidth=1.2)
         sizes = 20.0 + 400.0 * counts[used] / len(labels)
-        ax.scatter(sure, share, sizes, color=color, alpha=0.6, linewidth=0)
-        ax.plot(sure, share, color=color, linewidth=1.2, label=name)
-        lowest = min(lowest, float(sure.min()), float(share.min()))
+        ax.scatter(sure, fraction, sizes, color=color, alpha=0.6, linewidth=0)
+        ax.plot(sure, fraction, color=color, linewidth=1.2, label=name)
+        lowest = min(lowest, float(sure.min()), float(fraction.min()))
     if list(named) != [""]:
         verbatim(ax.legend(frameon=False, loc="lower right").get_texts())
     low = max(0.0, lowest - 0.05)
@@ -69,7 +69,7 @@ def reliability(
         xlim=(low, 1.02),
         ylim=(low, 1.02),
         xlabel="probability of the predicted class",
-        ylabel="share of right predictions",
+        ylabel="fraction of right predictions",
     )
     in_percent(ax)
     ax.set_title("Reliability", loc="left")

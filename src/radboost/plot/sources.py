@@ -59,14 +59,11 @@ def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: i
 
 def _first_component(matrix: Any) -> NDArray[np.float64]:
     """First principal component of standardized columns; sparse rows are not centered."""
-    if sparse.issparse(matrix):
-        from sklearn.decomposition import TruncatedSVD
+    from sklearn.decomposition import PCA, TruncatedSVD
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import StandardScaler
 
+    if sparse.issparse(matrix):
         return np.asarray(TruncatedSVD(2, random_state=0).fit_transform(matrix)[:, 1 if matrix.shape[1] > 1 else 0])
-    values = np.asarray(matrix, dtype=np.float64)
-    values = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
-    spread = values.std(axis=0)
-    standard = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    _, vectors = np.linalg.eigh(standard.T @ standard)
-    component = vectors[:, -1]
-    return np.asarray(standard @ (component * np.sign(component[np.argmax(np.abs(component))])))
+    values = StandardScaler().fit_transform(SimpleImputer().fit_transform(matrix))
+    return np.asarray(PCA(1, svd_solver="full").fit_transform(values)[:, 0])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from radboost._typing import FloatArray
 from radboost.plot._style import COLOURS, FAINT, axes, tidy, verbatim
 from radboost.tuning.search import Search
 
@@ -119,19 +118,11 @@ def _draw_points(ax: Axes, search: Search, against: str) -> None:
     _set_range(ax, search, groups)
 
 
-def _positions(ax: Axes, values: list[Any]) -> FloatArray:
-    """Numbers where they are, on a logarithmic axis where they span much; others side by side."""
-    if values and all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values):
-        numbers = np.array(values, dtype=np.float64)
-        positive = numbers[numbers > 0]
-        if len(positive) and positive.max() >= 10 * positive.min():
-            if len(positive) < len(numbers):
-                ax.set_xscale("symlog", linthresh=float(positive.min()))
-            else:
-                ax.set_xscale("log")
-        return numbers
-    known = sorted({str(value) for value in values})
-    ax.set_xticks(range(len(known)), labels=known)
-    ax.set_xlim(-0.6, len(known) - 0.4)
-    verbatim(ax.get_xticklabels())
-    return np.array([known.index(str(value)) for value in values], dtype=np.float64)
+def _positions(ax: Axes, values: list[Any]) -> list[Any]:
+    """Numbers as they are, on a logarithmic axis where they span much; others as texts."""
+    if not all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values):
+        return list(map(str, values))
+    positive = [value for value in values if value > 0]
+    if positive and max(positive) >= 10 * min(positive):
+        ax.set_xscale("symlog", linthresh=min(positive))
+    return values

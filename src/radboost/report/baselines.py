@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
-from radboost.rows.contents import Places, drawn, folds
+from radboost.rows.contents import RowIndices, drawn, folds
 
 MOST_ROWS, MOST_CELLS, MOST_COLUMNS = 20_000, 10_000_000, 1000
 MOST_ROWS_OF_QUANTILES = 1000
@@ -105,15 +104,15 @@ def _linear(subject: Subject) -> Predicted | None:
 
 
 @dataclass(frozen=True)
-class _Made:
-    """Linear model of scikit-learn with what makes its columns."""
+class _LinearModel:
+    """Linear model of scikit-learn, and the fitted transformer of each group of columns."""
 
-    design: _Design
+    transformers: list[tuple[list[int], Any]]
     model: Any
 
-    def predict(self, subject: Subject, part: SubjectRows, rows: Places) -> Predicted:
+    def predict(self, subject: Subject, part: SubjectRows, rows: RowIndices) -> Predicted:
         with one_blas_thread:
-            columns = self.design.columns(part, rows)
+            columns = _transformed(self.transformers, part, rows)
             if not subject.classifies:
                 return np.asarray(self.model.predict(columns), dtype=np.float64), None
             probabilities = np.zeros((len(rows), len(subject.classes)))
@@ -121,7 +120,7 @@ class _Made:
         return _best_classes(subject, probabilities), probabilities
 
 
-def _fit(subject: Subject, part: SubjectRows, rows: Places) -> _Made | None:
+def _fit(subject: Subject, part: SubjectRows, rows: RowIndices) -> _LinearModel | None:
     if subject.classifies:
         rows = rows[part.class_ids[rows] != UNKNOWN]
     targets = part.class_ids if subject.classifies else part.y
@@ -133,15 +132,15 @@ def _fit(subject: Subject, part: SubjectRows, rows: Places) -> _Made | None:
         most = MOST_ROWS_OF_QUANTILES
     rows = rows[drawn(part.keys[rows], most)]
     weights = _against_penalty(part, rows)
-    design = _Design.of(subject, part, rows, weights)
+    transformers = _transformers(subject, part, rows, weights)
     model = _estimator(subject)
     with one_blas_thread, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(design.columns(part, rows), targets[rows], sample_weight=weights)
-    return _Made(design, model)
+        model.fit(_transformed(transformers, part, rows), targets[rows], sample_weight=weights)
+    return _LinearModel(transformers, model)
 
 
-def _against_penalty(part: SubjectRows, rows: Places) -> FloatArray:
+def _against_penalty(part: SubjectRows, rows: RowIndices) -> FloatArray:
     """Weights whose sum is the number of different rows, or 100 where there are fewer."""
     # The penalty of a linear model is 1 whatever the weights are. With this sum it counts as much for weights in any
     # unit, and for weights of whole numbers as much as for copies of rows.
@@ -160,62 +159,42 @@ def _estimator(subject: Subject) -> Any:
     return linear_model.Ridge(alpha=1.0)
 
 
-@dataclass(frozen=True)
-class _Design:
-    """Columns of a linear model: numbers of spread 1 with missing ones at the mean, a column for each category."""
+def _transformers(
+    subject: Subject, part: SubjectRows, rows: RowIndices, weights: FloatArray
+) -> list[tuple[list[int], Any]]:
+    """Numbers of spread 1, missing ones at the mean and indicated; an indicator of each frequent category."""
+    from sklearn.impute import SimpleImputer  # these take long to load
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    chosen: tuple[int, ...]
-    centers: FloatArray
-    spreads: FloatArray
-    gaps: tuple[int, ...]  # indices among the chosen ones that get a column for "missing"
-    levels: tuple[tuple[int, tuple[float, ...]], ...]  # categorical columns with the codes that have a column
-    is_sparse: bool
-
-    @staticmethod
-    def of(subject: Subject, part: SubjectRows, rows: Places, weights: FloatArray) -> _Design:
-        order = subject.by_gain()[:MOST_COLUMNS]
-        numeric = [column for column in order if column not in subject.categories]
-        levels = []
-        for column in (column for column in order if column in subject.categories):
-            values = part.column(column)[rows]
-            there = ~np.isnan(values)
-            codes, which = np.unique(values[there], return_inverse=True)
-            counts = np.bincount(which, weights[there], len(codes))
-            kept = np.sort(codes[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]])
-            levels.append((column, tuple(kept.tolist())))
-        is_sparse = sparse.issparse(part.matrix)
-        centers, spreads, gaps = np.zeros(len(numeric)), np.ones(len(numeric)), []
-        for index, column in enumerate(numeric):
-            values = part.column(column)[rows]
-            there = ~np.isnan(values)
-            if not there.all():
-                gaps.append(index)
-            if there.any():
-                mean, spread = _mean_and_spread(values[there], weights[there])
-                centers[index], spreads[index] = 0.0 if is_sparse else mean, spread
-        return _Design(tuple(numeric), centers, spreads, tuple(gaps), tuple(levels), is_sparse)
-
-    def columns(self, part: SubjectRows, rows: Places) -> Any:
-        if self.is_sparse:
-            chosen = part.matrix[:, list(self.chosen)].tocsr()[rows]
-            return sparse.csr_array(chosen.multiply(1.0 / self.spreads[None, :]))
-
-        @cache
-        def values(column: int) -> FloatArray:
-            return part.column(column)[rows]
-
-        scaled = [
-            np.nan_to_num((values(column) - center) / spread)
-            for column, center, spread in zip(self.chosen, self.centers, self.spreads, strict=True)
-        ]
-        missing = [np.isnan(values(self.chosen[gap])).astype(np.float64) for gap in self.gaps]
-        levels = [(values(column) == code).astype(np.float64) for column, codes in self.levels for code in codes]
-        every = [*scaled, *missing, *levels]
-        return np.column_stack(every) if every else np.zeros((len(rows), 1))
+    order = subject.by_gain()[:MOST_COLUMNS]
+    made: list[tuple[list[int], Any]] = []
+    if numeric := [column for column in order if column not in subject.categories]:
+        scaler = StandardScaler(with_mean=not sparse.issparse(part.matrix))
+        imputer = SimpleImputer(strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True)
+        pipeline = make_pipeline(scaler, imputer)
+        made.append((numeric, pipeline.fit(_cells(part, rows, numeric), standardscaler__sample_weight=weights)))
+    kept = {}
+    for column in (column for column in order if column in subject.categories):
+        values = part.column(column)[rows]
+        there = ~np.isnan(values)
+        codes, which = np.unique(values[there], return_inverse=True)
+        counts = np.bincount(which, weights[there], len(codes))
+        if len(codes):
+            kept[column] = np.sort(codes[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]])
+    if kept:
+        encoder = OneHotEncoder(categories=list(kept.values()), handle_unknown="ignore", sparse_output=False)
+        made.append((list(kept), encoder.fit(_cells(part, rows, list(kept)))))
+    return made
 
 
-def _mean_and_spread(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    """Mean and spread; the spread is 1 where values differ by rounding only, a unit in which others are far away."""
-    mean = float(np.average(values, weights=weights))
-    spread = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
-    return mean, spread if spread > 1e-12 * abs(mean) else 1.0
+def _transformed(transformers: list[tuple[list[int], Any]], part: SubjectRows, rows: RowIndices) -> Any:
+    made = [transformer.transform(_cells(part, rows, columns)) for columns, transformer in transformers]
+    if not made:
+        return np.zeros((len(rows), 1))
+    return made[0] if len(made) == 1 else np.hstack(made)
+
+
+def _cells(part: SubjectRows, rows: RowIndices, columns: list[int]) -> Any:
+    chosen = part.matrix[:, columns]
+    return chosen.tocsr()[rows] if sparse.issparse(chosen) else chosen[rows]

@@ -105,7 +105,7 @@ class Section:
     """Part of the page with a heading; `lead` is one sentence that sums it up."""
 
     name: str
-    """Anchor of the section: lower case with dashes."""
+    """Identifier of the section in the page and in its address."""
     title: str
     lead: str
     blocks: tuple[Block, ...]

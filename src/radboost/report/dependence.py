@@ -7,7 +7,7 @@ import numpy as np
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
 from radboost.report.blocks import CellTable, LineChart, Section, Series, SideBySide
-from radboost.report.figures import plain, plain_all, thinned
+from radboost.report.figures import means_along, plain, plain_all, thinned
 from radboost.report.html import shortened
 from radboost.report.shapley import Contributions
 from radboost.report.subject import Subject
@@ -62,7 +62,7 @@ def _of_numbers(subject: Subject, column: int, values: FloatArray, heights: Floa
     first_of_value = np.unique(x[order], return_index=True)[1]
     half = MOST_POINTS // 2  # evenly by rows, and as many by different values
     chosen = order[np.union1d(thinned(len(order), half), first_of_value[thinned(len(first_of_value), half)])]
-    means = _means(x, y)
+    means = means_along(x, y, N_PARTS)
     return LineChart(
         name,
         x_label,
@@ -73,19 +73,6 @@ def _of_numbers(subject: Subject, column: int, values: FloatArray, heights: Floa
         ),
         caption=caption,
     )
-
-
-def _means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Means of y over values of x, or over parts of about equally many rows where there are many values."""
-    levels = np.unique(x)
-    if len(levels) > N_PARTS:
-        # By rows, and by values: where most rows have the same one, quantiles of rows alone would hide the others.
-        inner = np.linspace(0.0, 1.0, N_PARTS // 2 + 1)[1:-1]
-        levels = np.unique(np.concatenate([np.quantile(x, inner), np.quantile(levels, inner)]))
-    parts = np.searchsorted(levels, x)
-    counts = np.bincount(parts)
-    there = counts > 0
-    return (np.bincount(parts, x)[there] / counts[there], np.bincount(parts, y)[there] / counts[there])
 
 
 def _of_categories(name: str, values: FloatArray, heights: FloatArray, label: str, names: list[str]) -> CellTable:

@@ -92,17 +92,17 @@ def fraction_of(
 
     The rows of a group are one observation, with their weight and their fraction of hits.
     """
-    found = np.asarray(hits, dtype=np.float64)
-    counted = np.ones(len(found)) if weights is None else weights
+    rates = np.asarray(hits, dtype=np.float64)
+    counted = np.ones(len(rates)) if weights is None else weights
     if groups is not None:
-        sums = gathered(np.column_stack([counted * found, counted]), groups)
-        found, counted = sums[:, 0] / sums[:, 1], sums[:, 1]
-    if not len(found):
+        sums = gathered(np.column_stack([counted * rates, counted]), groups)
+        rates, counted = sums[:, 0] / sums[:, 1], sums[:, 1]
+    if not len(rates):
         return math.nan, 0.0
-    if np.isin(found, (0.0, 1.0)).all() and (counted == counted[0]).all():
-        return float(found.mean()), len(found)
-    fraction = float(np.clip(np.average(found, weights=counted), 0.0, 1.0))
-    return fraction, _effective_rows(found, counted, fraction)
+    if np.isin(rates, (0.0, 1.0)).all() and (counted == counted[0]).all():
+        return float(rates.mean()), len(rates)
+    fraction = float(np.clip(np.average(rates, weights=counted), 0.0, 1.0))
+    return fraction, _effective_rows(rates, counted, fraction)
 
 
 def fraction_interval(
@@ -131,13 +131,15 @@ def _effective_rows(hits: FloatArray, weights: FloatArray, fraction: float) -> f
     return min(most, fraction * (1.0 - fraction) / variance) if variance > 0.0 and 0.0 < fraction < 1.0 else most
 
 
-def bootstrap(
-    sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int, groups: Groups | None = None
-) -> Interval | None:
+Statistic = Callable[[FloatArray], FloatArray]
+"""Function of column sums, shape (..., n_columns); NaN for sums that say nothing, such as those without any weight."""
+
+
+def bootstrap(sums: FloatArray, statistic: Statistic, seed: int, groups: Groups | None = None) -> Interval | None:
     """Percentile interval of a function of column sums over rows, by resampling; None for too few rows.
 
     The rows of a group are drawn together. Beyond 1,000 of them they are drawn by parts: sums of these vary alike, and
-    the cost stays the same. `statistic` may return NaN for a draw that says nothing, such as one without any weight.
+    the cost stays the same.
     """
     sums = gathered(sums, groups)
     if len(sums) < FEWEST_TO_RESAMPLE:
@@ -145,8 +147,7 @@ def bootstrap(
     rng = np.random.default_rng(seed)
     grouped = _parts(np.asarray(sums, dtype=np.float64), rng)
     n = len(grouped)
-    drawn = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) @ grouped
-    values = np.array([statistic(totals) for totals in drawn])
+    values = statistic(rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) @ grouped)
     values = values[np.isfinite(values)]
     if not len(values):
         return None
@@ -155,9 +156,14 @@ def bootstrap(
     return float(low), float(high)
 
 
-def mean_of_sums(totals: FloatArray) -> float:
+def quotient(over: FloatArray, under: FloatArray) -> FloatArray:
+    """Quotient of arrays of one shape; NaN where the divisor is not positive."""
+    return np.asarray(np.divide(over, under, out=np.full(np.shape(over), np.nan), where=np.asarray(under > 0.0)))
+
+
+def mean_of_sums(totals: FloatArray) -> FloatArray:
     """Mean from the sum of weighted values and that of the weights."""
-    return float(totals[0] / totals[1]) if totals[1] > 0.0 else math.nan
+    return quotient(totals[..., 0], totals[..., 1])
 
 
 def _parts(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -171,3 +177,16 @@ def _parts(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
 def thinned(n: int, most: int) -> npt.NDArray[np.intp]:
     """Indices of `most` of n points, evenly, with the first and the last."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
+
+
+def means_along(x: FloatArray, y: FloatArray, n_parts: int) -> tuple[FloatArray, FloatArray]:
+    """Means of x and y over values of x, or over about `n_parts` parts of the rows where there are many values."""
+    levels = np.unique(x)
+    if len(levels) > n_parts:
+        # By rows, and by values: where most rows have the same one, quantiles of rows alone would hide the others.
+        inner = np.linspace(0.0, 1.0, n_parts // 2 + 1)[1:-1]
+        levels = np.unique(np.concatenate([np.quantile(x, inner), np.quantile(levels, inner)]))
+    parts = np.searchsorted(levels, x)
+    counts = np.bincount(parts)
+    there = counts > 0
+    return (np.bincount(parts, x)[there] / counts[there], np.bincount(parts, y)[there] / counts[there])

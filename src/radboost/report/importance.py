@@ -11,7 +11,6 @@ from radboost.explain.importance import permutation_importance
 from radboost.report.blocks import Block, CellTable, Section, Text
 from radboost.report.figures import count, plain
 from radboost.report.html import shortened
-from radboost.report.scores import SMALLEST
 from radboost.report.shapley import Contributions
 from radboost.report.subject import UNKNOWN, Subject
 from radboost.rows.contents import take_rows
@@ -56,24 +55,18 @@ def _order(*measures: FloatArray | None) -> list[int]:
     return [column for column in order if mean[column] > 0.0] or order[:1]
 
 
-def _score(subject: Subject) -> Any:
-    """Scorer: minus the log loss, the error where there are no probabilities, or the loss of a regressor."""
-    ids_of = {label: index for index, label in enumerate(subject.classes)}
+def _scorer(subject: Subject) -> Any:
+    """Minus the log loss; the accuracy where there are no probabilities; minus the loss of a regressor."""
+    from sklearn.metrics import log_loss, make_scorer, mean_pinball_loss  # which takes long to load
 
-    def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        if not subject.classifies:
-            off = np.asarray(y, dtype=np.float64) - model.predict(X)
-            level = subject.quantile
-            losses = off**2 if level is None else np.maximum(level * off, (level - 1.0) * off)
-        elif subject.probabilities is None:
-            losses = np.asarray(model.predict(X)) != y
-        else:
-            ids = np.array([ids_of[label] for label in np.asarray(y).tolist()])
-            own = np.asarray(model.predict_proba(X))[np.arange(len(ids)), ids]
-            losses = -np.log(np.maximum(own, SMALLEST))
-        return -float(np.average(losses, weights=sample_weight))
-
-    return score
+    if subject.probabilities is not None:
+        labels = list(subject.classes)
+        return make_scorer(log_loss, greater_is_better=False, response_method="predict_proba", labels=labels)
+    if subject.classifies:
+        return "accuracy"
+    if subject.quantile is not None:
+        return make_scorer(mean_pinball_loss, greater_is_better=False, alpha=subject.quantile)
+    return "neg_mean_squared_error"
 
 
 def _shuffled(subject: Subject, columns: list[int]) -> tuple[FloatArray, FloatArray] | None:
@@ -89,7 +82,7 @@ def _shuffled(subject: Subject, columns: list[int]) -> tuple[FloatArray, FloatAr
         subject.test.y[rows],
         n_repeats=N_REPEATS,
         random_state=subject.seed % 2**32,
-        scoring=_score(subject),
+        scoring=_scorer(subject),
         sample_weight=None if subject.test.weights is None else subject.test.weights[rows],
         used=columns,
     )

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import poisson
 
-from radboost._numbers import number_text
+from radboost._numbers import listed, number_text
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.html import shortened
@@ -61,7 +61,7 @@ def findings(columns: Sequence[Suspicion]) -> list[Finding]:
     decisive.sort(key=lambda one: -(one.alone or 0.0))
     if decisive:
         verb = "decides" if len(decisive) == 1 else "decide, each of them,"
-        what = f"{_listed([_question(one) for one in decisive])} alone nearly {verb} the target"
+        what = f"{listed([_question(one) for one in decisive], NAMED, str)} alone nearly {verb} the target"
         question = "Is it known before the target is, when the model will be used?"
         made.append(Finding(f"Possible leakage: {what}. {question}", "serious", what))
     gaps = [one for one in columns if one.missingness]
@@ -86,11 +86,7 @@ def _question(one: Suspicion) -> str:
 
 def quoted(names: Sequence[str]) -> str:
     """First of some names, in quotes."""
-    return _listed([repr(shortened(name)) for name in names])
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    return listed([shortened(name) for name in names], NAMED)
 
 
 def is_id(name: str, known: Any, distinct: int, *, is_text: bool) -> bool:

@@ -12,7 +12,7 @@ from radboost.estimators import RGBClassifier
 from radboost.report.blocks import Block, Cell, CellTable, Section, Text
 from radboost.report.figures import count, percent, rounded
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
-from radboost.rows.contents import Places, folds
+from radboost.rows.contents import RowIndices, folds
 from radboost.trees import TreeOptions
 
 N_FOLDS, MOST_ROWS, MOST_CELLS = 4, 4000, 4_000_000
@@ -95,7 +95,7 @@ def _lead(fractions: list[float]) -> str:
     return f"About {about} of the labels look wrong, or belong to rows that these columns cannot tell apart."
 
 
-def _samples(subject: Subject) -> Iterator[tuple[str, str, SubjectRows, Places, FloatArray]]:
+def _samples(subject: Subject) -> Iterator[tuple[str, str, SubjectRows, RowIndices, FloatArray]]:
     """Name, source of the probabilities, rows, their indices, and probabilities that were not learned from them."""
     assert subject.probabilities is not None
     crossed = None if subject.train is None else cross_fitted(subject, subject.train)
@@ -106,7 +106,7 @@ def _samples(subject: Subject) -> Iterator[tuple[str, str, SubjectRows, Places, 
         yield "held-out", "the model", subject.test, known, subject.probabilities[known]
 
 
-def cross_fitted(subject: Subject, part: SubjectRows) -> tuple[Places, FloatArray] | None:
+def cross_fitted(subject: Subject, part: SubjectRows) -> tuple[RowIndices, FloatArray] | None:
     """Indices of some rows, and probabilities by small models fitted to the others; None where that is too expensive.
 
     The models are of gradient boosting, whatever the subject is: they need be good, not the same.

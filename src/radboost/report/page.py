@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
-import re
 from importlib import resources
 
 from radboost.report.blocks import Figure, Report, Section
@@ -30,8 +28,7 @@ ICON = (
 def render(report: Report) -> str:
     """Return the page: the same text for the same report."""
     style, script = _file("page.css"), _file("page.js")
-    anchors = _anchors(report.sections)
-    sections = "".join(_section(section, anchor) for section, anchor in zip(report.sections, anchors, strict=True))
+    sections = "".join(map(_section, report.sections))
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(EARLY)} {_hash(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -44,7 +41,7 @@ def render(report: Report) -> str:
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="RadBoost">\n'
         f'<title>{escape(shortened(report.title, 120)) or "Report"}</title>\n<link rel="icon" href="{ICON}">\n'
         f"<style>{style}</style>\n<script>{EARLY}</script>\n</head>\n<body>\n"
-        f'<a class="skip" href="#content">Skip to the report</a>\n{_navigation(report, anchors)}\n'
+        f'<a class="skip" href="#content">Skip to the report</a>\n{_navigation(report)}\n'
         f'<div class="page"><header class="top"><p class="brand">RadBoost report</p>'
         f"{_words('h1', report.title, 200)}{_words('p', report.subtitle, 600, 'subtitle')}</header>\n"
         f'<main id="content">\n{_verdict(report)}\n{sections}</main>\n</div>\n'
@@ -68,21 +65,9 @@ def _words(tag: str, text: str, longest: int, kind: str = "") -> str:
     return f'<{tag}{of} dir="auto">{escape(shortened(text, longest))}</{tag}>' if text else ""
 
 
-def _anchors(sections: tuple[Section, ...]) -> list[str]:
-    """Unique names of sections in addresses: letters, digits and dashes."""
-    anchors: list[str] = []
-    for index, section in enumerate(sections):
-        anchor = re.sub(r"[^a-z0-9]+", "-", section.name.lower())[:60].strip("-") or f"section-{index + 1}"
-        while anchor in (*anchors, "content", "verdict", "report-data"):
-            anchor += "-more"
-        anchors.append(anchor)
-    return anchors
-
-
-def _navigation(report: Report, anchors: list[str]) -> str:
+def _navigation(report: Report) -> str:
     links = "".join(
-        f'<li><a href="#{anchor}">{name(section.title, 60)}</a></li>'
-        for anchor, section in zip(anchors, report.sections, strict=True)
+        f'<li><a href="#{escape(section.name)}">{name(section.title, 60)}</a></li>' for section in report.sections
     )
     return (
         '<nav class="side" aria-label="Sections"><details open><summary>Contents</summary>'
@@ -93,12 +78,10 @@ def _navigation(report: Report, anchors: list[str]) -> str:
 
 def _verdict(report: Report) -> str:
     figures = "".join(_figure(figure) for figure in report.figures)
-    n_rows = max(1, math.ceil(len(report.figures) / 5))  # five abreast at most, rows as full as possible
-    abreast = math.ceil(len(report.figures) / n_rows)
     return (
         f'<section class="verdict {report.verdict_tone}" id="verdict" aria-label="Verdict">'
         f"{_words('p', report.verdict, 1500, 'sentence')}"
-        + (f'<dl class="figures in-{abreast}">{figures}</dl>' if figures else "")
+        + (f'<dl class="figures">{figures}</dl>' if figures else "")
         + "</section>"
     )
 
@@ -110,7 +93,8 @@ def _figure(figure: Figure) -> str:
     )
 
 
-def _section(section: Section, anchor: str) -> str:
+def _section(section: Section) -> str:
     blocks = "".join(as_html(block) for block in section.blocks)
     title = f'<h2 dir="auto">{escape(shortened(section.title, 200))}</h2>'
-    return f'<section class="part" id="{anchor}">{title}{_words("p", section.lead, 1500, "lead")}{blocks}</section>\n'
+    lead = _words("p", section.lead, 1500, "lead")
+    return f'<section class="part" id="{escape(section.name)}">{title}{lead}{blocks}</section>\n'

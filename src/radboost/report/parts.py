@@ -10,7 +10,6 @@ from radboost.report.blocks import Cell, CellTable, Code, LineChart, SideBySide,
 from radboost.report.html import NOTHING, column, escape, name, shortened
 from radboost.report.svg import COLUMN, N_COLORS, NARROW, WIDE, line_chart
 
-WORDS = {"note": "Note", "warning": "Warning", "good": "Good"}
 LONGEST_TEXT = 3000  # characters of a paragraph that are shown
 TALL = 24  # rows of a table above which it scrolls on the screen
 WORDY = 30  # characters of a cell above which its column keeps a width that is good to read
@@ -31,7 +30,7 @@ def _text(block: Text, *, in_column: bool = False) -> str:
     )
     if block.tone == "plain":
         return f'<div class="prose">{inside}</div>'
-    return f'<div class="box {block.tone}" role="note"><p class="box-word">{WORDS[block.tone]}</p>{inside}</div>'
+    return f'<div class="box {block.tone}" role="note"><p class="box-word">{block.tone.capitalize()}</p>{inside}</div>'
 
 
 @as_html.register

@@ -7,7 +7,16 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.report.blocks import Block, Cell, CellTable, LineChart, Section, Series, Text
-from radboost.report.figures import between, fraction_interval, groups_among, percent, plain, plain_all, rounded
+from radboost.report.figures import (
+    between,
+    fraction_interval,
+    groups_among,
+    percent,
+    plain,
+    plain_all,
+    quotient,
+    rounded,
+)
 from radboost.report.html import shortened
 from radboost.report.subject import UNKNOWN, Subject
 
@@ -104,8 +113,8 @@ def _thresholds(
     missed, alarms = missed[below], passed[-1] - passed[below]
     hits = positive - missed
     rates = {
-        "recall": np.divide(hits, positive, out=np.full(len(hits), np.nan), where=positive > 0.0),
-        "precision": np.divide(hits, hits + alarms, out=np.full(len(hits), np.nan), where=hits + alarms > 0.0),
+        "recall": quotient(hits, np.full(len(hits), positive)),
+        "precision": quotient(hits, hits + alarms),
         "error": (missed + alarms) / total,
     }
     name = shortened(subject.class_names[1])

@@ -17,7 +17,7 @@ from radboost.report.html import shortened
 from radboost.report.leaks import FEWEST_ROWS, Suspicion, TargetValues, is_id
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
 from radboost.rows.categories import MOST_CATEGORIES
-from radboost.rows.contents import Places, folds
+from radboost.rows.contents import RowIndices, folds
 from radboost.rows.read import is_missing
 
 MOST_COLUMNS, MOST_ROWS, MOST_TESTED_ROWS = 1000, 20_000, 10_000
@@ -92,7 +92,7 @@ def profiles(subject: Subject) -> list[ColumnProfile]:
     return made
 
 
-def _cells(part: SubjectRows, rows: Places, column: int, *, is_text: bool) -> npt.NDArray[Any]:
+def _cells(part: SubjectRows, rows: RowIndices, column: int, *, is_text: bool) -> npt.NDArray[Any]:
     """Categories as they were given, or numbers."""
     return np.asarray(column_values(part.take(rows), column)) if is_text else part.column(column)[rows]
 

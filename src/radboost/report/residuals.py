@@ -10,7 +10,16 @@ import numpy as np
 from radboost._numbers import number_text
 from radboost._typing import FloatArray
 from radboost.report.blocks import Block, CellTable, LineChart, Mark, Section, Series, SideBySide, Text
-from radboost.report.figures import Groups, fraction_interval, groups_among, observations, percent, plain_all, rounded
+from radboost.report.figures import (
+    Groups,
+    fraction_interval,
+    groups_among,
+    means_along,
+    observations,
+    percent,
+    plain_all,
+    rounded,
+)
 from radboost.report.subject import Subject
 
 MOST_POINTS, N_BINS, N_PARTS, SHOWN = 600, 30, 10, 8
@@ -58,12 +67,6 @@ def distribution(title: str, label: str, samples: Mapping[str, Any], *, zero: bo
         (Mark(0, "0"),) if zero and low < 0.0 < high else (),
         caption=f"The {percent(outside)} farthest out are counted at the ends." if outside else "",
     )
-
-
-def means_along(x: FloatArray, y: FloatArray, n_parts: int) -> tuple[FloatArray, FloatArray]:
-    """Means of x and y over parts of equally many rows, by ascending x."""
-    parts = [part for part in np.array_split(np.argsort(x, kind="stable"), n_parts) if len(part)]
-    return np.array([x[part].mean() for part in parts]), np.array([y[part].mean() for part in parts])
 
 
 def _bias(off: FloatArray, groups: Groups | None) -> str:

@@ -13,7 +13,16 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.report.baselines import Baselines
-from radboost.report.figures import Interval, bootstrap, fraction_interval, gathered, groups_among, mean_of_sums
+from radboost.report.figures import (
+    Interval,
+    Statistic,
+    bootstrap,
+    fraction_interval,
+    gathered,
+    groups_among,
+    mean_of_sums,
+    quotient,
+)
 from radboost.report.subject import UNKNOWN, Subject
 
 SMALLEST = 1e-12  # probability in a log loss
@@ -62,14 +71,14 @@ class Measure:
 
     name: str
     sums: Callable[[Predictions], FloatArray | None]  # a row for each row; None where it cannot be computed
-    statistic: Callable[[FloatArray], float] = mean_of_sums
+    statistic: Statistic = mean_of_sums
     lower_is_better: bool = True
     interval: Callable[[Predictions], Interval | None] | None = None  # in place of resampling
     difference: Callable[[Predictions, Predictions], Interval | None] | None = None  # of the second to the first
 
     def value(self, given: Predictions | None) -> float | None:
         sums = None if given is None else self.sums(given)
-        value = math.nan if sums is None else self.statistic(sums.sum(axis=0))
+        value = math.nan if sums is None else float(self.statistic(sums.sum(axis=0)))
         return value if math.isfinite(value) else None
 
     def interval_of(self, subject: Subject, given: Predictions) -> Interval | None:
@@ -91,8 +100,8 @@ class Measure:
             interval = self.difference(own, other)
         else:
 
-            def differs(totals: FloatArray) -> float:
-                return sign * (self.statistic(totals[width:]) - self.statistic(totals[:width]))
+            def differs(totals: FloatArray) -> FloatArray:
+                return sign * (self.statistic(totals[..., width:]) - self.statistic(totals[..., :width]))
 
             interval = bootstrap(np.column_stack([one, two]), differs, subject.seed, subject.test.groups)
         clear = interval is not None and bool(interval[0] > 0.0 or interval[1] < 0.0)
@@ -214,23 +223,22 @@ def _by_class(subject: Subject) -> list[Measure]:
         return np.concatenate([weights[:, None] * one for one in (true & predicted, true, predicted)], axis=1)
 
     def rates(name: str, totals: FloatArray) -> FloatArray:
-        right, true, predicted = totals.reshape(3, n)
-        over, under = {
-            "precision": (right, predicted),
-            "recall": (right, true),
-            "F1": (2.0 * right, true + predicted),
-        }[name]
-        return np.asarray(np.divide(over, under, out=np.full(n, np.nan), where=under > 0.0))
+        right, true, predicted = np.moveaxis(totals.reshape(*totals.shape[:-1], 3, n), -2, 0)
+        if name == "F1":
+            return quotient(2.0 * right, true + predicted)
+        return quotient(right, predicted if name == "precision" else true)
 
-    def balanced(totals: FloatArray) -> float:
+    def balanced(totals: FloatArray) -> FloatArray:
         recalls = rates("recall", totals)
-        return float(recalls[~np.isnan(recalls)].mean())
+        return quotient(np.nansum(recalls, axis=-1), np.sum(~np.isnan(recalls), axis=-1))
 
-    def summary(name: str, totals: FloatArray) -> float:
+    def summary(name: str, totals: FloatArray) -> FloatArray:
         if rare is not None:
-            return float(rates(name, totals)[rare])
-        there = totals.reshape(3, n)[1, :n_classes] > 0.0
-        return float(np.nan_to_num(rates(name, totals)[:n_classes][there]).mean())
+            return rates(name, totals)[..., rare]
+        there = totals[..., n : n + n_classes] > 0.0
+        return quotient(
+            np.sum(np.nan_to_num(rates(name, totals)[..., :n_classes]) * there, axis=-1), there.sum(axis=-1)
+        )
 
     def fraction(rows: npt.NDArray[np.bool_], hits: npt.NDArray[np.bool_]) -> Interval | None:
         own_weights = None if test.weights is None else weights[rows]
@@ -242,7 +250,7 @@ def _by_class(subject: Subject) -> list[Measure]:
     elif rare is not None:
         intervals["precision"] = lambda given: fraction(given.predicted == rare, truth == rare)
         intervals["recall"] = lambda given: fraction(truth == rare, given.predicted == rare)
-    statistics: dict[str, Callable[[FloatArray], float]] = {"balanced accuracy": balanced}
+    statistics: dict[str, Statistic] = {"balanced accuracy": balanced}
     statistics |= {name: partial(summary, name) for name in ("precision", "recall", "F1")}
     return [Measure(name, sums, one, False, intervals.get(name)) for name, one in statistics.items()]
 
@@ -259,8 +267,8 @@ def _of_numbers(subject: Subject) -> list[Measure]:
         )
 
     return [
-        Measure("RMSE", sums, lambda totals: math.sqrt(totals[1] / totals[0]) if totals[0] > 0.0 else math.nan),
-        Measure("MAE", sums, lambda totals: float(totals[2] / totals[0]) if totals[0] > 0.0 else math.nan),
+        Measure("RMSE", sums, lambda totals: np.sqrt(quotient(totals[..., 1], totals[..., 0]))),
+        Measure("MAE", sums, lambda totals: quotient(totals[..., 2], totals[..., 0])),
         Measure("R squared", sums, _r_squared, lower_is_better=False),
     ]
 
@@ -273,9 +281,9 @@ def _of_quantile(subject: Subject) -> Measure:
     )
 
 
-def _r_squared(totals: FloatArray) -> float:
-    spread = totals[4] - totals[3] ** 2 / totals[0] if totals[0] > 0.0 else 0.0
-    return float(1.0 - totals[1] / spread) if spread > 0.0 else math.nan
+def _r_squared(totals: FloatArray) -> FloatArray:
+    spread = totals[..., 4] - quotient(totals[..., 3] ** 2, totals[..., 0])
+    return 1.0 - quotient(totals[..., 1], spread)
 
 
 def _area(subject: Subject, given: Predictions) -> FloatArray | None:
@@ -302,9 +310,8 @@ def _area(subject: Subject, given: Predictions) -> FloatArray | None:
     return np.column_stack([moves, np.full(len(ids), float(np.mean(areas))), np.ones(len(ids))])
 
 
-def _area_of_sums(totals: FloatArray) -> float:
-    value = np.nan_to_num(totals[0]) + totals[1] / totals[2] if totals[2] > 0.0 else math.nan
-    return float(np.clip(value, 0.0, 1.0))
+def _area_of_sums(totals: FloatArray) -> FloatArray:
+    return np.clip(np.nan_to_num(totals[..., 0]) + quotient(totals[..., 1], totals[..., 2]), 0.0, 1.0)
 
 
 def _fraction_below(values: FloatArray, weights: FloatArray, asked: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.explain.importance import trees_of
-from radboost.rows.contents import Hashes, Places, drawn, take_rows
+from radboost.rows.contents import Hashes, RowIndices, drawn, take_rows
 
 MOST_ROWS, FEWEST_ROWS, MOST_PAIRS = 1000, 50, 20_000_000
 
@@ -18,7 +18,7 @@ MOST_ROWS, FEWEST_ROWS, MOST_PAIRS = 1000, 50, 20_000_000
 class Contributions:
     """Shapley values of some held-out rows, shape (n_rows, n_outputs, n_columns)."""
 
-    rows: Places
+    rows: RowIndices
     values: FloatArray
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from radboost._numbers import are_years, number_text
+from radboost._numbers import are_years, listed, number_text
 from radboost._tables import column_names, known_form, without_arrow
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
@@ -21,7 +21,7 @@ from radboost.losses import QuantileLoss
 from radboost.report.figures import Groups
 from radboost.report.kinds import Kinds, kinds_of, value_text
 from radboost.report.shapley import Contributions, contributions
-from radboost.rows.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
+from radboost.rows.contents import Hashes, RowIndices, digest, drawn, joined, row_hashes, take_rows
 from radboost.rows.read import plain_labels, read_matrix, read_targets
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SubjectRows:
     matrix: Any  # numbers as the model sees them: codes of categories, NaN where missing; dense, or sparse by columns
     weights: FloatArray | None
     class_ids: npt.NDArray[np.int64]  # indices of labels among the classes, or UNKNOWN; empty of a regressor
-    given: Places  # indices of the rows among those given; rows of weight 0 are left out
+    given: RowIndices  # indices of the rows among those given; rows of weight 0 are left out
     numbers: npt.NDArray[np.int64] | None = None  # numbers of rows in the table they come from, from 1 on
     units: Hashes | None = None  # equal for rows that are one observation; None: for equal rows
 
@@ -81,11 +81,11 @@ class SubjectRows:
     def weight(self) -> FloatArray:
         return np.ones(len(self)) if self.weights is None else self.weights
 
-    def sample(self, most: int) -> Places:
+    def sample(self, most: int) -> RowIndices:
         """Indices of some rows, drawn by their content."""
         return drawn(self.keys, most)
 
-    def take(self, rows: Places) -> Any:
+    def take(self, rows: RowIndices) -> Any:
         """Rows in the form that the model takes."""
         return self.X if len(rows) == len(self) else take_rows(self.X, rows)
 
@@ -325,8 +325,8 @@ def _rows(
     ids = [id_of.get(label, UNKNOWN) for label in labels.tolist()] if classes else []
     if classes and max(ids) == UNKNOWN:
         raise ValueError(
-            f"y{suffix} holds {_some(dict.fromkeys(labels.tolist()))}, and the classes of the model are "
-            f"{_some(classes)}: it knows no label of these rows. Give labels of the type and spelling of the fit."
+            f"y{suffix} holds {listed(dict.fromkeys(labels.tolist()), 6)}, and the classes of the model are "
+            f"{listed(classes, 6)}: it knows no label of these rows. Give labels of the type and spelling of the fit."
         )
     return SubjectRows(
         X=X,
@@ -337,12 +337,6 @@ def _rows(
         given=given,
         numbers=None if numbers is None else numbers[given].astype(np.int64),
     )
-
-
-def _some(labels: Iterable[Any], most: int = 6) -> str:
-    """First of some labels, as Python writes them."""
-    every = list(labels)
-    return ", ".join(map(repr, every[:most])) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 def _table(X: Any, name: str) -> Any:

@@ -36,9 +36,6 @@ class Scale:
         part = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return self.start + min(max(part, -0.05), 1.05) * (self.stop - self.start)
 
-    def ticks(self, count: int) -> list[float]:
-        return nice_ticks(self.low, self.high, count)
-
 
 @dataclass(frozen=True)
 class Frame:
@@ -145,7 +142,7 @@ def _widened(low: float, high: float, fraction: float = 0.04) -> Range:
 
 
 def _y_axis(frame: Frame, label: str) -> str:
-    ticks = frame.y.ticks(5)
+    ticks = nice_ticks(frame.y.low, frame.y.high)
     drawn = "".join(_stroke(frame.x.start, frame.y(tick), frame.x.stop, frame.y(tick), "grid") for tick in ticks)
     for tick, word in zip(ticks, tick_texts(ticks), strict=True):
         drawn += _text(frame.x.start - 8, frame.y(tick) + 4, word, "tick", "end")
@@ -154,7 +151,7 @@ def _y_axis(frame: Frame, label: str) -> str:
 
 def _x_axis(frame: Frame, label: str) -> str:
     base, scale = frame.y.start, frame.x
-    ticks = scale.ticks(min(8, max(3, int((scale.stop - scale.start) / 75))))
+    ticks = nice_ticks(scale.low, scale.high, min(8, max(3, int((scale.stop - scale.start) / 75))))
     drawn = _stroke(scale.start, base, scale.stop, base, "base")
     after = -math.inf
     for tick, word in zip(ticks, tick_texts(ticks), strict=True):

@@ -15,7 +15,7 @@ from radboost._typing import FloatArray
 from radboost.rows.read import is_missing
 
 Hashes = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.intp]
+RowIndices = npt.NDArray[np.intp]
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -63,7 +63,7 @@ def digest(hashes: Hashes, names: Sequence[str]) -> str:
     return found.hexdigest()
 
 
-def drawn(hashes: Hashes, most: int) -> Places:
+def drawn(hashes: Hashes, most: int) -> RowIndices:
     """Indices of at most `most` rows, ascending, sampled by content: independent of the order of the rows.
 
     Copies of a row are adjacent in the order of sampling.
@@ -79,9 +79,9 @@ def folds(hashes: Hashes, n_folds: int) -> npt.NDArray[np.int64]:
     return (mixed(hashes + _STEP) % np.uint64(n_folds)).astype(np.int64)
 
 
-def take_rows(X: Any, places: Places | Sequence[int]) -> Any:
+def take_rows(X: Any, rows: RowIndices | Sequence[int]) -> Any:
     """Rows of X at these indices, in the form of X."""
-    chosen = np.asarray(places, dtype=np.intp)
+    chosen = np.asarray(rows, dtype=np.intp)
     if is_arrow(X):
         return X.take(chosen)
     if hasattr(X, "iloc"):

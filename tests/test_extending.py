@@ -91,12 +91,9 @@ def test_the_members_of_the_page_keep_the_contracts(tmp_path: Path) -> None:
     shutil.copy(native, tmp_path / "src" / "radboost" / native.name)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
 
-    def run(script: str) -> None:
-        command = [sys.executable, "-c", COPY_COMES_FIRST + script]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-
-    run("import numpy as np\n" + "\n".join(examples))
     contracts = [f"tests/contracts/{name}" for name in CONTRACTS]
     arguments = ["-q", "-x", "-p", "no:cacheprovider", "-k", " or ".join(CONTRACTS.values()), *contracts]
-    run(f"import pytest\nsys.exit(pytest.main({arguments!r}))")
+    script = "\n".join(["import numpy as np", *examples, f"import pytest\nsys.exit(pytest.main({arguments!r}))"])
+    command = [sys.executable, "-c", COPY_COMES_FIRST + script]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -16,6 +16,7 @@ from reference import growth, multiclass, splits
 from reference.data import smooth_classes, tiny_classes
 from reference.losses import LOSSES
 from reference.multiclass import ABSTAIN, make_objective, vertex
+from turns import in_turns
 
 PAIRS = [
     ("sum", "exponential"),
@@ -149,9 +150,7 @@ def test_stump_pairs(walk: Walk) -> None:
     assert edges == sorted(edges)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-@pytest.mark.parametrize("criterion", ["edge", "gini"])
-@pytest.mark.parametrize("growth_order", ["layers", "best_first"])
+@in_turns("pair, criterion, growth_order", PAIRS, ["edge", "gini"], ["layers", "best_first"])
 def test_many_rows(pair: tuple[str, str], criterion: str, growth_order: str) -> None:
     """Enough rows for histograms instead of rows, and for more than one thread."""
     X, y = smooth_classes(3, m=700, d=3, n_classes=4, missing=0.05)

@@ -296,6 +296,7 @@ def _essence_of(name: str, seed: int) -> dict[str, Any]:
     return essence(case.make(n_jobs=2).fit(X, y), X)
 
 
+@pytest.mark.slow  # imports the package in two more processes
 def test_fits_in_processes_of_joblib() -> None:
     names = [
         case.name for case in CASES if "default" in case.name or "given" in case.name or "Classifier," in case.name

@@ -506,12 +506,12 @@ CASES: list[Case] = [
 
 
 def over(promise: Callable[[Case], bool] = lambda case: True) -> Callable[[Any], Any]:
-    """Runs a test for every case with a promise; `make test` has one of each kind and an eighth of the others."""
+    """Runs a test for every case with a promise; `make test` has one of each kind and a twelfth of the others."""
 
     def decorate(test: Any) -> Any:
         first = _one_of_each(promise)
         cases = [case for case in CASES if promise(case)]
-        return _parametrized(test, [(case, case in first or _in_turn(test, str(case), 8)) for case in cases])
+        return _parametrized(test, [(case, case in first or _in_turn(test, str(case), 12)) for case in cases])
 
     return decorate
 

@@ -215,7 +215,7 @@ def test_sparse_with_stored_zeros_missing_values_and_many_rows(case: Case) -> No
     np.testing.assert_array_equal(scores(case.make().fit(sparse, y), sparse), scores(case.make().fit(dense, y), dense))
 
 
-@over()
+@one_of_each()
 def test_input_is_left_alone(case: Case) -> None:
     X, y = case.data(9, missing=0.1)
     w = np.ones(len(X))

@@ -149,7 +149,7 @@ def test_probabilities(case: Case) -> None:
         assert np.all(best >= found.max(axis=1) - 1e-9)
 
 
-@over(lambda case: not case.tasks)
+@one_of_each(lambda case: not case.tasks)
 def test_scores_take_weights(case: Case) -> None:
     X, y = case.data(8)
     model = case.make().fit(X, y)

@@ -68,13 +68,13 @@ FEW_SOFTMAX = {
     "softmax, 40,000 rows",
 }
 WORKERS = [(2, None), (3, 1)]  # how many there are, and which one has no rows
-PUSHED = ("deep, 4 classes, max, pushed", "soft-max, far apart", "soft-max, 4 classes, all pairs")
+LONG = ("deep, 4 classes, max, pushed", "soft-max", "soft-max, far apart", "soft-max, 4 classes, all pairs")
 
 
 @pytest.mark.parametrize(
     ("name", "n_workers", "empty"),
     [
-        pytest.param(name, *WORKERS[(place + turn) % 2], marks=pytest.mark.slow if turn > 0 or name in PUSHED else ())
+        pytest.param(name, *WORKERS[(place + turn) % 2], marks=pytest.mark.slow if turn > 0 or name in LONG else ())
         for turn in range(2)
         for place, name in enumerate(CASES)
     ],

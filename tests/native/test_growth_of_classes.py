@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multiclass_tools import PAIRS
 from native_rows import ClassRows
 from native_tools import NO_WEIGHTS, bin_natively, grow_natively, naive_columns
 from radboost import _native
@@ -17,16 +18,6 @@ from reference.data import smooth_classes, tiny_classes
 from reference.losses import LOSSES
 from reference.multiclass import ABSTAIN, make_objective, vertex
 from turns import in_turns
-
-PAIRS = [
-    ("sum", "exponential"),
-    ("sum", "logistic"),
-    ("compsum", "logistic"),
-    ("maxsum", "exponential"),
-    ("maxsum", "logistic"),
-    ("max", "exponential"),
-    ("max", "logistic"),
-]
 
 
 class Walk:

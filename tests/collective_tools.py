@@ -20,13 +20,15 @@ class ThreadGroup:
         self.n_workers = n_workers
         self.met: list[tuple[str, int]] = []  # the kind of each meeting, and how much the first worker brought
         self._barrier = threading.Barrier(n_workers)
-        self._parts: list[Any] = [None] * n_workers
+        # Two meetings take turns, so that one wait is enough: nobody is at the next but one before all have read this.
+        self._parts: list[list[Any]] = [[None] * n_workers, [None] * n_workers]
+        self._n_meetings = [0] * n_workers
 
     def exchange(self, rank: int, kind: str, part: Any) -> list[Any]:
         """What all workers have brought to this meeting, which must be of one kind and one length."""
-        self._parts[rank] = (kind, len(part), part)
-        self._barrier.wait(PATIENCE)
-        parts = list(self._parts)
+        parts = self._parts[self._n_meetings[rank] % 2]
+        self._n_meetings[rank] += 1
+        parts[rank] = (kind, len(part), part)
         self._barrier.wait(PATIENCE)
         if rank == 0:
             self.met.append((kind, len(part)))

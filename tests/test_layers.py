@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -86,6 +87,7 @@ def imported_modules(path: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def imported_parts(path: Path) -> set[str]:
     """The parts of radboost that a file imports; empty string for a name of the package itself."""
     names = [name.split(".") for name in imported_modules(path)]

@@ -54,9 +54,8 @@ def test_one_format_of_a_column(name: str) -> None:
     assert found.n_others == numbers.count(None)
 
 
-@pytest.mark.parametrize("name", CODES)
-def test_codes_are_no_numbers(name: str) -> None:
-    assert find_numbers(dict.fromkeys(CODES[name], 1)) is None
+def test_codes_are_no_numbers() -> None:
+    assert [name for name, codes in CODES.items() if find_numbers(dict.fromkeys(codes, 1))] == []
 
 
 def test_a_twentieth_may_be_written_otherwise() -> None:
@@ -70,16 +69,15 @@ def test_a_twentieth_may_be_written_otherwise() -> None:
     )
 
 
-@pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_the_line_of_code_makes_the_same_numbers(name: str, library: str) -> None:
-    texts, numbers = COLUMNS[name]
-    found = find_numbers(dict.fromkeys(texts, 1))
-    assert found is not None
-    names: dict[str, Any] = {"pd": pd}
+def test_the_line_of_code_makes_the_same_numbers(library: str) -> None:
+    given: dict[str, Any] = {"pd": pd}
     if library == "polars":
-        names["pl"] = pytest.importorskip("polars")
-    column = names["pl"].Series(texts) if library == "polars" else pd.Series(texts)
-    made = eval(conversion(found, "column", polars=library == "polars"), {**names, "column": column})
-    expected = [np.nan if one is None else one for one in numbers]
-    np.testing.assert_array_equal(np.array(made.to_numpy(), dtype=np.float64), expected)
+        given["pl"] = pytest.importorskip("polars")
+    for name, (texts, numbers) in COLUMNS.items():
+        found = find_numbers(dict.fromkeys(texts, 1))
+        assert found is not None
+        column = given["pl"].Series(texts) if library == "polars" else pd.Series(texts)
+        made = eval(conversion(found, "column", polars=library == "polars"), {**given, "column": column})
+        expected = [np.nan if one is None else one for one in numbers]
+        np.testing.assert_array_equal(np.array(made.to_numpy(), dtype=np.float64), expected, err_msg=name)

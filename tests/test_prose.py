@@ -13,6 +13,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,11 +68,11 @@ def docstrings_of(path: Path, source: str) -> Iterator[Text]:
             yield Text(f"{path.relative_to(ROOT)}:{line}", text, True, private)
 
 
-def comments_of(path: Path, source: str) -> Iterator[Text]:
+def comments_of(path: Path, tokens: list[tokenize.TokenInfo]) -> Iterator[Text]:
     """Comments on lines that follow each other are one text."""
     block: list[str] = []
     first = last = -1
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokens:
         if token.type != tokenize.COMMENT:
             continue
         text = token.string.lstrip("#: ")
@@ -86,12 +87,22 @@ def comments_of(path: Path, source: str) -> Iterator[Text]:
         yield Text(f"{path.relative_to(ROOT)}:{first}", " ".join(block), False, True)
 
 
-def texts() -> list[Text]:
-    found = []
+@cache
+def modules() -> dict[Path, tuple[list[Text], list[tokenize.TokenInfo]]]:
+    """Docstrings of each module of the package, and its names and comments as tokens."""
+    found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
-        found += [*docstrings_of(path, source), *comments_of(path, source)]
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        spoken = [token for token in tokens if token.type in (tokenize.NAME, tokenize.COMMENT)]
+        found[path] = list(docstrings_of(path, source)), spoken
     return found
+
+
+def texts() -> list[Text]:
+    return [
+        text for path, (docstrings, tokens) in modules().items() for text in (*docstrings, *comments_of(path, tokens))
+    ]
 
 
 def sentences(text: str) -> list[str]:
@@ -117,11 +128,8 @@ def cases() -> dict[str, list[str]]:
 def used_words() -> Counter[str]:
     """Uses of each of `WORDS` in names, docstrings and comments; strings that users see are not counted."""
     counted: Counter[str] = Counter()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-        parts = [token.string for token in tokens if token.type in (tokenize.NAME, tokenize.COMMENT)]
-        parts += [text.text for text in docstrings_of(path, source)]
+    for docstrings, tokens in modules().values():
+        parts = [token.string for token in tokens] + [text.text for text in docstrings]
         spoken = " ".join(re.sub(r"([a-z])([A-Z])", r"\1 \2", part).replace("_", " ") for part in parts).lower()
         for word in WORDS:
             counted[word] += len(re.findall(rf"\b(?:{word})\b", spoken))

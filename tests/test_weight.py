@@ -12,6 +12,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,35 +69,32 @@ def words(paths: Iterable[Path]) -> int:
     return sum(len(path.read_text(encoding="utf-8").split()) for path in paths if path.suffix == ".md")
 
 
-def trees() -> dict[Path, ast.Module]:
-    """Syntax tree of each module of the package."""
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in files("src") if path.suffix == ".py"}
-
-
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 NOUNLESS = re.compile(r"(What|Who|Those|That|Of|With|The same)\b")
 
 
-def docstrings() -> list[str]:
-    """Every docstring of the package."""
-    nodes = (node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, DOCUMENTED))
-    return [text for node in nodes if (text := ast.get_docstring(node))]
-
-
-def classes() -> list[tuple[str, Path]]:
-    """Name and module of each class at the top of a module."""
-    return [(node.name, path) for path, tree in trees().items() for node in tree.body if isinstance(node, ast.ClassDef)]
+@cache
+def package() -> tuple[str, list[str], list[str]]:
+    """Source of the package, its docstrings, and the names of the classes at the top of its modules."""
+    sources, docstrings, classes = [], [], []
+    for path in (path for path in files("src") if path.suffix == ".py"):
+        sources.append(path.read_text(encoding="utf-8"))
+        tree = ast.parse(sources[-1])
+        nodes = (node for node in ast.walk(tree) if isinstance(node, DOCUMENTED))
+        docstrings += [text for node in nodes if (text := ast.get_docstring(node))]
+        classes += [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    return "\n".join(sources), docstrings, classes
 
 
 def repeated_class_names() -> list[str]:
-    counted = Counter(name for name, _ in classes())
-    return sorted(name for name, n in counted.items() if n > 1)
+    _, _, classes = package()
+    return sorted(name for name, n in Counter(classes).items() if n > 1)
 
 
 def weights() -> dict[str, int]:
     """What is there, by the names of `CEILINGS`."""
     tests, benchmarks = files("tests"), files("benchmarks", "tests/benchmarks")
-    source = "\n".join(path.read_text(encoding="utf-8") for path in trees())
+    source, docstrings, classes = package()
     return {
         "lines of src": lines(files("src")),
         "lines of native": lines(files("native")),
@@ -106,10 +104,10 @@ def weights() -> dict[str, int]:
         "words of docs": words(files("docs")),
         "words of docs/decisions": words(files("docs/decisions")),
         "docstrings that begin with What, Who, Those, That, Of, With, The same": sum(
-            NOUNLESS.match(text) is not None for text in docstrings()
+            NOUNLESS.match(text) is not None for text in docstrings
         ),
         "class names with two meanings": len(repeated_class_names()),
-        "mix-ins": sum(name.endswith("Mixin") for name, _ in classes()),
+        "mix-ins": sum(name.endswith("Mixin") for name in classes),
         "isinstance in src": len(re.findall(r"\bisinstance\(", source)),
     }
 

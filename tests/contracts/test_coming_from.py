@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
@@ -46,27 +45,17 @@ def test_the_table_is_there() -> None:
     assert {cells[1] for cells in table()} == set(HEADINGS.values())
 
 
-@pytest.mark.parametrize("cells", table(), ids=lambda cells: names(cells[0])[0])
-def test_our_names_are_real(cells: list[str]) -> None:
-    assert len(cells) == 6
-    (ours,) = names(cells[0])
-    assert ours in known(cells[1])
-
-
-@pytest.mark.parametrize("cells", table(), ids=lambda cells: names(cells[0])[0])
-def test_names_of_others_lead_to_ours(cells: list[str]) -> None:
+def test_the_names_of_the_table_are_real_and_lead_to_ours() -> None:
     """A name of another library is ours as well, or one that an error translates into ours."""
-    (ours,) = names(cells[0])
-    for theirs in (name for cell in cells[2:] for name in names(cell)):
-        assert theirs == ours or ours in OTHER_NAMES[theirs], theirs
-
-
-@pytest.mark.parametrize("cells", table(), ids=lambda cells: names(cells[0])[0])
-def test_names_of_scikit_learn_are_real(cells: list[str]) -> None:
-    theirs = {*inspect.signature(HistGradientBoostingClassifier).parameters} | {
-        *inspect.signature(HistGradientBoostingClassifier.fit).parameters
-    }
-    assert {*names(cells[5])} <= theirs
+    theirs = HistGradientBoostingClassifier
+    of_scikit_learn = {*inspect.signature(theirs).parameters, *inspect.signature(theirs.fit).parameters}
+    for cells in table():
+        assert len(cells) == 6
+        (ours,) = names(cells[0])
+        assert ours in known(cells[1])
+        for other in (name for cell in cells[2:] for name in names(cell)):
+            assert other == ours or ours in OTHER_NAMES[other], other
+        assert {*names(cells[5])} <= of_scikit_learn, ours
 
 
 def test_what_few_parameters_are_left_out_is_on_purpose() -> None:

@@ -17,21 +17,27 @@ from reference import deepboost, losses, steps
 EDGE = st.floats(-1, 1) | st.sampled_from([-1.0, 0.0, 1.0, 1 - 1e-16, 1e-16])
 WEIGHT = st.floats(-4, 4) | st.just(0.0)
 THRESHOLD = st.floats(0, 2) | st.sampled_from([0.0, 1e-12])
+SIGNED = pytest.mark.parametrize("signed", [True, False])
+EVERY = pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
 
 
+@SIGNED
 @given(EDGE, WEIGHT, THRESHOLD)
-def test_closed_form_is_the_minimum_of_the_bound(edge: float, weight: float, q: float) -> None:
-    eta = closed_form_step(edge, weight, q, signed=True)
+def test_closed_form_is_the_minimum_of_the_bound(signed: bool, edge: float, weight: float, q: float) -> None:
+    """Without signs over weights at or above zero: Multi-Class Deep Boosting, Figure 1, lines 6-8."""
+    weight = weight if signed else abs(weight)
+    eta = closed_form_step(edge, weight, q, signed=signed)
     eps = (1 - edge) / 2
 
     def bound(step: float) -> float:
         return steps.bound(step, weight, eps, q)
 
-    best = min(
-        bound(steps.golden(bound, -LARGEST_STEP, LARGEST_STEP)), bound(-weight), steps.grid(bound, -6, 6, 501)[0]
-    )
+    lowest = -LARGEST_STEP if signed else -weight
+    golden = steps.golden(bound, lowest, LARGEST_STEP)
+    best = min(bound(golden), bound(-weight), steps.grid(bound, max(lowest, -6), 6, 501)[0])
     assert bound(eta) <= best + 1e-12 * max(1.0, best)
     assert abs(eta) <= max(LARGEST_STEP, abs(weight))
+    assert signed or eta >= -weight
 
 
 @given(st.floats(0.02, 0.98), WEIGHT, THRESHOLD)
@@ -52,7 +58,7 @@ def test_slope_is_figure_2(edge: float, weight: float, q: float) -> None:
     assert slope(edge, edge, weight, q, signed=True) == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
+@EVERY
 @given(
     seed=st.integers(0, 10**6),
     alpha=st.sampled_from([0.0, 0.0, 0.7, -1.3]),
@@ -86,7 +92,8 @@ def problem(seed: int, real: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     return rng.choice([-1.0, 1.0], m), h, rng.normal(size=m), rng.random(m) + 0.1
 
 
-@pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
+@SIGNED
+@EVERY
 @given(
     seed=st.integers(0, 10**6),
     alpha=st.sampled_from([0.0, 0.7, -1.3, 32.0, -100.0]),
@@ -94,22 +101,25 @@ def problem(seed: int, real: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     real=st.booleans(),
 )
 def test_line_search_is_the_minimum_of_the_objective(
-    loss: losses.Loss, seed: int, alpha: float, price: float, real: bool
+    loss: losses.Loss, signed: bool, seed: int, alpha: float, price: float, real: bool
 ) -> None:
+    """Without signs over weights at or above zero."""
     y, h, f, w = problem(seed, real)
+    alpha = alpha if signed else abs(alpha)
     F = steps.along(loss, f, h, y, w, alpha, price)
     m = w.sum()
 
     def derivative(eta: float) -> float:
         return float(-np.sum(w * y * h * loss.derivative(1 - y * (f + eta * h))) / m)
 
-    eta = line_search_step(derivative, alpha, price, signed=True)
-    best = F(steps.exact_line_search(F, alpha, LARGEST_STEP + abs(alpha)))
-    at = F(eta)
+    eta = line_search_step(derivative, alpha, price, signed=signed)
     if abs(eta) < LARGEST_STEP:
-        assert at <= min(best, steps.grid(F, -6, 6, 301)[0]) + 1e-11
-    assert at <= F(0) + 1e-12
+        best = [steps.grid(F, -6 if signed else max(-6, -alpha), 6, 301)[0]]
+        best += [F(steps.exact_line_search(F, alpha, LARGEST_STEP + abs(alpha)))] if signed else []
+        assert F(eta) <= min(best) + 1e-11
+    assert F(eta) <= F(0) + 1e-12
     assert abs(eta) <= max(LARGEST_STEP, abs(alpha) + 1)
+    assert signed or eta >= -alpha
 
 
 @pytest.mark.parametrize("loss", [losses.EXPONENTIAL, losses.LOGISTIC], ids=lambda p: p.name)
@@ -143,36 +153,7 @@ def test_grid_cuts_towards_zero() -> None:
             assert cut / grid == round(cut / grid)
 
 
-@given(EDGE, st.floats(0, 4) | st.just(0.0), THRESHOLD)
-def test_closed_form_on_the_half_line(edge: float, weight: float, q: float) -> None:
-    """Multi-Class Deep Boosting, Figure 1, lines 6-8: the minimum of the bound over weights that are not negative."""
-    eta = closed_form_step(edge, weight, q, signed=False)
-    assert eta >= -weight
-    eps = (1 - edge) / 2
-
-    def bound(step: float) -> float:
-        return steps.bound(step, weight, eps, q)
-
-    best = min(bound(-weight), steps.grid(bound, -weight, LARGEST_STEP, 2001)[0])
-    assert bound(eta) <= best + 1e-12 * max(1.0, best)
-
-
-@pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
-@given(seed=st.integers(0, 10**6), alpha=st.sampled_from([0.0, 0.7, 3.0]), price=st.floats(0, 1.5))
-def test_line_search_on_the_half_line(loss: losses.Loss, seed: int, alpha: float, price: float) -> None:
-    y, h, f, w = problem(seed, real=True)
-    F = steps.along(loss, f, h, y, w, alpha, price)
-
-    def derivative(eta: float) -> float:
-        return float(-np.sum(w * y * h * loss.derivative(1 - y * (f + eta * h))) / w.sum())
-
-    eta = line_search_step(derivative, alpha, price, signed=False)
-    assert eta >= -alpha
-    if eta < LARGEST_STEP:
-        assert F(eta) <= steps.grid(F, -alpha, 6, 601)[0] + 1e-11
-
-
-@pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
+@EVERY
 @given(
     seed=st.integers(0, 10**6),
     price=st.floats(0, 1.5),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multiclass_tools import PAIRS
 from native_rows import ClassRows, MarginRows
 from native_tools import NO_WEIGHTS
 from radboost import _native
@@ -17,15 +18,6 @@ from reference import losses
 from reference.multiclass import Objective, Sums, base_margin, make_objective
 
 GRID = 2.0**20
-PAIRS = [
-    ("sum", "exponential"),
-    ("sum", "logistic"),
-    ("compsum", "logistic"),
-    ("maxsum", "exponential"),
-    ("maxsum", "logistic"),
-    ("max", "exponential"),
-    ("max", "logistic"),
-]
 EVERY = pytest.mark.parametrize(("name", "loss"), PAIRS)
 
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native_tools import bin_natively, by_class, grower, growth_sample, state_with_weights
+from native_tools import NativeTree, bin_natively, by_class, grower, growth_sample, state_with_weights
 from radboost.trees.tree import Tree
 from reference import chance, constraints
 from reference.data import tiny
+from reference.growth import Branch, by_path
 
 GRID = 2.0**20
 SEEDS = st.integers(0, 10**6)
@@ -29,17 +30,8 @@ def problem(seed: int, m: int = 32, weighted: bool = False) -> Any:
     return X, y, data, state, growth_sample(data, state, w)
 
 
-def paths(arrays: Any) -> dict[str, tuple[object, ...]]:
-    """{path: (column, threshold, missing_left, value)} of native arrays."""
-    tree, out, stack = Tree.grown(arrays, 0, 0, 1), {}, [(0, "")]
-    while stack:
-        i, path = stack.pop()
-        if tree.feature[i] < 0:
-            out[path] = (-1, 0.0, False, float(tree.value[i]))
-        else:
-            out[path] = (int(tree.feature[i]), float(tree.threshold[i]), bool(tree.missing_left[i]), 0.0)
-            stack += [(int(tree.left[i]), path + "L"), (int(tree.left[i]) + 1, path + "R")]
-    return out
+def paths(arrays: Any) -> dict[str, Branch]:
+    return by_path(NativeTree(*arrays[:9]))
 
 
 def same_trees(made: Any, sizes: list[int], expected: list[dict[str, tuple[object, ...]]], rated: bool) -> None:

@@ -43,6 +43,16 @@ def same(native: Any, naive: Any) -> None:
     assert growth.by_path(native) == growth.by_path(naive)
 
 
+def check_questions(sizes: list[int], trees: list[Any], naive: list[Any]) -> None:
+    """The same trees, but for the answers of their leaves."""
+    assert sizes == [tree.n_splits for tree in naive]
+    for native, expected in zip(trees, naive, strict=True):
+        asked, wanted = (
+            {path: question[:3] for path, question in growth.by_path(tree).items()} for tree in (native, expected)
+        )
+        assert asked == wanted
+
+
 @given(SEEDS, st.booleans(), st.integers(1, 4), st.sampled_from([0.0, 2.0, 3.0]), st.sampled_from([3, 255]))
 @example(seed=1028, weighted=False, depth=3, minimum=0.0, max_bins=3)
 def test_layers_by_edge(seed: int, weighted: bool, depth: int, minimum: float, max_bins: int) -> None:
@@ -68,10 +78,8 @@ def test_layers_by_gini(seed: int, weighted: bool, depth: int) -> None:
     sample = growth_sample(data, state, w)
     _, sizes, edges, trees = grow_natively(data, state, criterion="gini", max_depth=depth)
     naive = growth.grow_layers(sample, depth, "gini")
-    assert sizes == [t.n_splits for t in naive]
-    for native, expected, found in zip(trees, naive, edges, strict=True):
-        questions = {p: q[:3] for p, q in growth.by_path(native).items()}
-        assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
+    check_questions(sizes, trees, naive)
+    for native, found in zip(trees, edges, strict=True):
         h = growth.predict(native, X)
         assert found == sum(s * v for s, v in zip(sample.judge, h, strict=True)) / 2.0**61
 
@@ -91,10 +99,7 @@ def test_best_first(seed: int, leaves: int, criterion: str, minimum: float) -> N
         minimum_leaf_weight=minimum,
     )
     naive = growth.grow_best_first(sample, leaves, 6, criterion, min_leaf_weight=minimum)
-    assert sizes == [t.n_splits for t in naive]
-    for native, expected in zip(trees, naive, strict=True):
-        questions = {p: q[:3] for p, q in growth.by_path(native).items()}
-        assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
+    check_questions(sizes, trees, naive)
 
 
 @given(SEEDS, st.booleans())
@@ -130,10 +135,7 @@ def test_many_rows(seed: int, criterion: str, order: str, minimum: float) -> Non
         naive = growth.grow_layers(sample, 4, criterion, min_leaf_weight=minimum)
     else:
         naive = growth.grow_best_first(sample, leaves, 4, criterion, min_leaf_weight=minimum)
-    assert sizes == [t.n_splits for t in naive]
-    for native, expected in zip(trees, naive, strict=True):
-        questions = {p: q[:3] for p, q in growth.by_path(native).items()}
-        assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
+    check_questions(sizes, trees, naive)
 
 
 def test_with_one_column_both_questions_of_a_pair_are_about_it() -> None:
@@ -212,10 +214,7 @@ def check_random_thresholds(
         return chance.random_split(sample, node, criterion, seed, round_number, max_features, minimum)
 
     naive = growth.grow_layers(sample, 3, choose=choose)
-    assert sizes == [t.n_splits for t in naive]
-    for native, expected in zip(trees, naive, strict=True):
-        questions = {p: q[:3] for p, q in growth.by_path(native).items()}
-        assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
+    check_questions(sizes, trees, naive)
 
 
 def test_max_features_draws_columns_per_node() -> None:

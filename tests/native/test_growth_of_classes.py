@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multiclass_tools import PAIRS
 from native_rows import ClassRows
 from native_tools import NO_WEIGHTS, bin_natively, grow_natively, naive_columns
 from radboost import _native
@@ -16,16 +17,7 @@ from reference import growth, multiclass, splits
 from reference.data import smooth_classes, tiny_classes
 from reference.losses import LOSSES
 from reference.multiclass import ABSTAIN, make_objective, vertex
-
-PAIRS = [
-    ("sum", "exponential"),
-    ("sum", "logistic"),
-    ("compsum", "logistic"),
-    ("maxsum", "exponential"),
-    ("maxsum", "logistic"),
-    ("max", "exponential"),
-    ("max", "logistic"),
-]
+from turns import in_turns
 
 
 class Walk:
@@ -149,9 +141,7 @@ def test_stump_pairs(walk: Walk) -> None:
     assert edges == sorted(edges)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-@pytest.mark.parametrize("criterion", ["edge", "gini"])
-@pytest.mark.parametrize("growth_order", ["layers", "best_first"])
+@in_turns("pair, criterion, growth_order", PAIRS, ["edge", "gini"], ["layers", "best_first"])
 def test_many_rows(pair: tuple[str, str], criterion: str, growth_order: str) -> None:
     """Enough rows for histograms instead of rows, and for more than one thread."""
     X, y = smooth_classes(3, m=700, d=3, n_classes=4, missing=0.05)

@@ -131,31 +131,37 @@ def test_many_rows_at_once_score_like_few(name: str, dtype: Any) -> None:
         np.testing.assert_array_equal(few[:60], weights @ walked)
 
 
-def broken(**changes: Any) -> dict[str, Any]:
-    good = {
-        "offsets": [0, 3],
-        "feature": [0, -1, -1],
-        "threshold": [0.0, 0.0, 0.0],
-        "left": [1, 0, 0],
-        "missing_left": [0, 0, 0],
-        "value": [0.0, 1.0, -1.0],
-        "n_features": 2,
-        "n_outputs": 1,
-    }
-    return {**good, **changes}
+GOOD: dict[str, Any] = {
+    "offsets": [0, 3],
+    "feature": [0, -1, -1],
+    "threshold": [0.0, 0.0, 0.0],
+    "left": [1, 0, 0],
+    "missing_left": [0, 0, 0],
+    "value": [0.0, 1.0, -1.0],
+    "n_features": 2,
+    "n_outputs": 1,
+    "category_nodes": [],
+    "category_sets": [],
+}
+#: a tree that is a leaf, and one that splits by categories: 0, 2 and 254 go left
+WITH_SETS: dict[str, Any] = {
+    "offsets": [0, 1, 4],
+    "feature": [-1, 0, -1, -1],
+    "threshold": [0.0] * 4,
+    "left": [0, 1, 0, 0],
+    "missing_left": [0] * 4,
+    "value": [1.0, 0.0, 1.0, -1.0],
+    "n_features": 1,
+    "category_nodes": [1],
+    "category_sets": [5, 0, 0, 1 << 62],
+}
+DTYPES = {"feature": np.int32, "left": np.int32, "missing_left": np.uint8, "threshold": float, "value": float}
+DTYPES |= {"offsets": np.int64, "category_nodes": np.int64, "category_sets": np.uint64}
 
 
-def build(parts: dict[str, Any]) -> Any:
-    return _native.Forest(
-        np.array(parts["offsets"], dtype=np.int64),
-        np.array(parts["feature"], dtype=np.int32),
-        np.array(parts["threshold"], dtype=float),
-        np.array(parts["left"], dtype=np.int32),
-        np.array(parts["missing_left"], dtype=np.uint8),
-        np.array(parts["value"], dtype=float),
-        parts["n_features"],
-        parts["n_outputs"],
-    )
+def build(**changes: Any) -> Any:
+    parts = GOOD | changes
+    return _native.Forest(*(np.array(part, DTYPES[name]) if name in DTYPES else part for name, part in parts.items()))
 
 
 @pytest.mark.parametrize(
@@ -196,20 +202,35 @@ def build(parts: dict[str, Any]) -> Any:
 )
 def test_broken_forests_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
-        build(broken(**changes))
+        build(**changes)
+
+
+def test_a_forest_with_sets() -> None:
+    X = np.array([[0.0], [1.0], [2.0], [254.0], [253.0], [np.nan]])
+    scores = build(**WITH_SETS).scores(X, np.array([10.0, 1.0]), 1)
+    assert (scores - 10).tolist() == [1, -1, 1, 1, -1, -1]
+
+
+def test_broken_sets_are_refused() -> None:
+    nodes: list[list[int]] = [[], [2], [0], [4], [-1], [2**62]]
+    sets: list[list[int]] = [[5, 0, 0], [], [0] * 8]
+    broken = [{"category_nodes": one} for one in nodes] + [{"category_sets": one} for one in sets]
+    for changes in (*broken, {"category_nodes": [1, 1], "category_sets": [0] * 8}):
+        with pytest.raises(ValueError, match="categories"):
+            build(**WITH_SETS | changes)
 
 
 def test_width_and_weights_are_checked() -> None:
-    forest = build(broken())
+    forest = build()
     assert forest.scores(np.array([[0.0, 9.0], [1.0, 9.0]]), np.array([2.0]), 1).tolist() == [2.0, -2.0]
     with pytest.raises(ValueError, match="features"):
         forest.scores(np.zeros((2, 3)), np.ones(1), 1)
     with pytest.raises(ValueError, match="weight"):
         forest.scores(np.zeros((2, 2)), np.ones(2), 1)
     # Rows that take no memory, times classes: the number of scores must not wrap around.
-    wide = build(broken(n_outputs=2**31 - 1, value=[0, 0, 2**31 - 2]))
+    wide = build(n_outputs=2**31 - 1, value=[0, 0, 2**31 - 2])
     with pytest.raises((ValueError, MemoryError)):
         wide.scores(np.broadcast_to(np.zeros(2), (2**33, 2)), np.ones(1), 1)
-    assert build(broken(offsets=[0], feature=[], threshold=[], left=[], missing_left=[], value=[])).scores(
+    assert build(offsets=[0], feature=[], threshold=[], left=[], missing_left=[], value=[]).scores(
         np.zeros((2, 2)), np.ones(0), 1
     ).tolist() == [0.0, 0.0]

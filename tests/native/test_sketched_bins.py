@@ -13,6 +13,7 @@ from collective_tools import ThreadGroup
 from radboost.engine import BinnedData
 from radboost.trees import bin_rows
 from reference import binning
+from turns import in_turns
 
 BINS = 20
 PER_BIN = 8
@@ -66,8 +67,7 @@ def check_ranks(thresholds: np.ndarray, x: np.ndarray, w: np.ndarray, error: flo
 KINDS = ["normal", "heavy", "sorted", "one value often", "one value nearly always", "few and many", "missing"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("weights", ["none", "fractions"])
+@in_turns("kind, weights", KINDS, ["none", "fractions"], one_in=2)
 @pytest.mark.parametrize(("n_blocks", "n_workers"), [(1, 1), (1, 3), (5, 2), (16, 1)])
 def test_weights_are_right_up_to_the_stated_error(kind: str, weights: str, n_blocks: int, n_workers: int) -> None:
     m = 3000

@@ -6,6 +6,8 @@ the other way round where the documents name a refusal.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -255,7 +257,7 @@ def _softmax() -> list[Case]:
         return _boosted(
             f"Softmax {name}",
             SoftmaxBoostClassifier,
-            {"n_rounds": 8, "random_state": 3},
+            {"n_rounds": 5, "random_state": 3},
             settings,
             n_classes,
             random=name in ("default", "by the rule"),
@@ -266,7 +268,7 @@ def _softmax() -> list[Case]:
     paper = {"random": True, "descends": False, "draws_rows": True, "validates": False}
     return [
         *(case(name, settings, n) for n in (2, 4) for name, settings in SOFTMAX.items()),
-        *(_boosted("Softmax paper", SoftmaxBoostClassifier.paper, {"n_rounds": 8}, {}, n, **paper) for n in (2, 3)),
+        *(_boosted("Softmax paper", SoftmaxBoostClassifier.paper, {"n_rounds": 5}, {}, n, **paper) for n in (2, 3)),
         case("default", {}, 26),
     ]
 
@@ -313,7 +315,7 @@ def _sourced() -> list[Case]:
         _boosted(
             f"Sources {name}",
             lambda **parameters: with_sources(MultiSourceBoostClassifier(**parameters)),
-            {"n_rounds": 8, "random_state": 3},
+            {"n_rounds": 5, "random_state": 3},
             settings,
             n,
             random=name == "default",
@@ -330,7 +332,7 @@ def _rgb() -> list[Case]:
         _boosted(
             f"RGB {name}",
             RGBClassifier if n else RGBRegressor,
-            {"n_rounds": 8},
+            {"n_rounds": 5},
             settings,
             n,
             random=name == "drawn rows and columns",
@@ -410,12 +412,12 @@ def _agnostic() -> list[Case]:
 def _searches() -> list[Case]:
     """Parameters of the search go to it, all others to its estimator."""
 
-    def case(name: str, search: Any, estimator: Any, n_classes: int) -> Case:
+    def case(name: str, search: Any, estimator: Any, n_classes: int, penalties: list[float]) -> Case:
         own = set(search().get_params(deep=False))
 
         def make(**changes: Any) -> Any:
-            inner = {"n_rounds": 6, "calibration": None, **{k: v for k, v in changes.items() if k not in own}}
-            outer = {"param_grid": {"complexity_penalty": [0.005, 0.05]}, "cv": 2, "random_state": 3}
+            inner = {"n_rounds": 3, "calibration": None, **{k: v for k, v in changes.items() if k not in own}}
+            outer = {"param_grid": {"complexity_penalty": penalties}, "cv": 2, "random_state": 3}
             return search(estimator(**inner), **{**outer, **{k: v for k, v in changes.items() if k in own}})
 
         return Case(
@@ -428,8 +430,8 @@ def _searches() -> list[Case]:
         )
 
     return [
-        case("Search DeepBoost", DeepBoostClassifierCV, DeepBoostClassifier, 2),
-        case("Search RGB", RGBClassifierCV, RGBClassifier, 3),
+        case("Search DeepBoost", DeepBoostClassifierCV, DeepBoostClassifier, 2, [0.005, 0.05]),
+        case("Search RGB", RGBClassifierCV, RGBClassifier, 3, [0.05]),  # one setting, for its time,
     ]
 
 
@@ -438,7 +440,7 @@ def _projections() -> list[Case]:
     return [
         Case(
             "Projection, 2 classes",
-            lambda **changes: SupervisedKernelProjection(**{"n_starts": 0, **changes}),
+            lambda **changes: SupervisedKernelProjection(**{"n_starts": 0, "rank": 3, **changes}),
             missing=False,
             categories=False,
             sums_of_floats=True,
@@ -465,7 +467,7 @@ def _agnostic_boost() -> list[Case]:
         _boosted(
             f"AgnosticBoost {name}",
             AgnosticBoostClassifier,
-            {"n_rounds": 8},
+            {"n_rounds": 4},
             settings,
             n,
             random=name == "four losses",
@@ -504,12 +506,12 @@ CASES: list[Case] = [
 
 
 def over(promise: Callable[[Case], bool] = lambda case: True) -> Callable[[Any], Any]:
-    """Runs a test for every case with a promise; `make test` has one of each kind and an eighth of the others."""
+    """Runs a test for every case with a promise; `make test` has one of each kind and a twelfth of the others."""
 
     def decorate(test: Any) -> Any:
         first = _one_of_each(promise)
         cases = [case for case in CASES if promise(case)]
-        return _parametrized(test, [(case, case in first or _in_turn(test, str(case), 8)) for case in cases])
+        return _parametrized(test, [(case, case in first or _in_turn(test, str(case), 12)) for case in cases])
 
     return decorate
 
@@ -528,26 +530,39 @@ def one_of_each(promise: Callable[[Case], bool] = lambda case: True) -> Callable
     return decorate
 
 
-def on_readers(name: str, kinds: Iterable[Any], promise: Callable[[Case], bool] = lambda case: True) -> Any:
+def on_readers(kinds: Iterable[Any], promise: Callable[[Case], bool] = lambda case: True) -> Any:
     """Runs a test on every way to read rows, with every kind of input, and on the other estimators with one kind each.
 
-    `make test` has all kinds for the first way, and a third of them for the others, each kind with as many.
+    `make test` has all kinds for the first way, and a third of them for the others, each kind with as many. The test
+    takes a case and a kind first. The pairs of a reader are one case of pytest; a note on the error names the pair.
     """
     kinds = list(kinds)
 
     def decorate(test: Any) -> Any:
         cases = _one_of_each(promise)
         readers = _readers(cases)
-        pairs = [
-            pytest.param(case, kind, id=f"{case}-{kind}", marks=() if i == 0 or (i + j) % 3 == 0 else pytest.mark.slow)
-            for i, case in enumerate(readers)
-            for j, kind in enumerate(kinds)
-        ]
-        for case in cases:
-            if case not in readers:
-                kind = kinds[_number(test, str(case)) % len(kinds)]
-                pairs.append(pytest.param(case, kind, id=f"{case}-{kind}"))
-        return pytest.mark.parametrize(("case", name), pairs)(test)
+        groups = []
+        for i, reader in enumerate(readers):
+            now = [(reader, kind) for j, kind in enumerate(kinds) if i == 0 or (i + j) % 3 == 0]
+            rest = [(reader, kind) for j, kind in enumerate(kinds) if i > 0 and (i + j) % 3 > 0]
+            groups += [pytest.param(now, id=str(reader))] if now else []
+            groups += [pytest.param(rest, id=f"{reader}, the rest", marks=pytest.mark.slow)] if rest else []
+        others = [(case, kinds[_number(test, str(case)) % len(kinds)]) for case in cases if case not in readers]
+        groups += [pytest.param(others, id="others")] if others else []
+
+        @functools.wraps(test)
+        def run(*, pairs: list[tuple[Case, Any]], **fixtures: Any) -> None:
+            for case, kind in pairs:
+                try:
+                    test(case, kind, **fixtures)
+                except BaseException as error:
+                    error.add_note(f"{case}: {kind}")
+                    raise
+
+        fixtures = list(inspect.signature(test).parameters.values())[2:]
+        pairs = inspect.Parameter("pairs", inspect.Parameter.KEYWORD_ONLY)
+        run.__signature__ = inspect.Signature([*fixtures, pairs])  # type: ignore[attr-defined]
+        return pytest.mark.parametrize("pairs", groups)(run)
 
     return decorate
 

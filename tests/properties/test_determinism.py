@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from properties.cases import CASES, Case, essence, one_of_each, over, scores, take
+from properties.cases import CASES, Case, essence, on_readers, one_of_each, over, scores, take
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier, SAMMEClassifier
 from radboost.trees import with_tree_options
@@ -36,19 +36,17 @@ def test_any_number_of_threads(case: Case) -> None:
         assert essence(case.make(n_jobs=n_jobs).fit(X, y), X) == first
 
 
+VOTES: dict[str, Any] = {"leaves": "votes", "calibration": None}  # without the short fits by which defaults are chosen
 WAYS: list[dict[str, Any]] = [
     {"subsample": 0.5, "split_criterion": "gini"},
     {"split_criterion": "edge", "thresholds": "best"},
     {"split_criterion": "gini", "thresholds": "best", "max_features": None, "step": "line_search"},
 ]
+CATEGORIES: dict[str, Any] = {"categorical_features": [4]}
 LARGE: list[tuple[Any, int, dict[str, Any]]] = [
-    *((DeepBoostClassifier, 2, {"leaves": "votes", "calibration": None, **changes}) for changes in WAYS),
+    *((DeepBoostClassifier, 2, VOTES | way) for way in WAYS),
     *(  # a Latin square: every way with every objective and every number of classes
-        (
-            DeepBoostClassifier,
-            n_classes,
-            {"objective": objective, "leaves": "votes", "calibration": None, **WAYS[(i + j) % len(WAYS)]},
-        )
+        (DeepBoostClassifier, n_classes, {"objective": objective, **VOTES, **WAYS[(i + j) % len(WAYS)]})
         for i, n_classes in enumerate((3, 7, 20))
         for j, objective in enumerate(("sum", "compsum", "maxsum", "max"))
     ),
@@ -58,11 +56,11 @@ LARGE: list[tuple[Any, int, dict[str, Any]]] = [
     (RGBRegressor, 0, {"loss": "huber"}),
     *((estimator, n, {}) for estimator in (AdaBoostMHClassifier, SAMMEClassifier) for n in (2, 5)),
     *(
-        (estimator, n, {"categorical_features": [4]})
-        for estimator in (DeepBoostClassifier, RGBClassifier)
+        (estimator, n, CATEGORIES | more)
+        for estimator, more in ((DeepBoostClassifier, VOTES), (RGBClassifier, {}))
         for n in (2, 3)
     ),
-    (DeepBoostClassifier, 2, {"categorical_features": [4], "family": "stump_pairs"}),
+    (DeepBoostClassifier, 2, {**CATEGORIES, "family": "stump_pairs"}),
 ]
 
 
@@ -224,35 +222,37 @@ def test_names_of_classes_do_not_matter_but_for_their_order(case: Case) -> None:
     assert other == plain
 
 
+def read_only_map(X: np.ndarray, folder: Path) -> np.ndarray:
+    mapped = np.memmap(folder / "rows", dtype=np.float64, mode="w+", shape=X.shape)
+    mapped[:] = X
+    mapped.flush()
+    return np.memmap(folder / "rows", dtype=np.float64, mode="r", shape=X.shape)
+
+
 LAYOUTS: dict[str, Any] = {
-    "fortran": np.asfortranarray,
-    "float32": lambda X: X.astype(np.float32),
-    "strided rows": lambda X: np.repeat(X, 2, axis=0)[::2],
-    "strided columns": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
-    "negative strides": lambda X: X[::-1].copy()[::-1],
-    "big endian": lambda X: X.astype(">f8"),
-    "lists": lambda X: X.tolist(),
+    "fortran": lambda X, folder: np.asfortranarray(X),
+    "float32": lambda X, folder: X.astype(np.float32),
+    "strided rows": lambda X, folder: np.repeat(X, 2, axis=0)[::2],
+    "strided columns": lambda X, folder: np.repeat(X, 2, axis=1)[:, ::2],
+    "negative strides": lambda X, folder: X[::-1].copy()[::-1],
+    "big endian": lambda X, folder: X.astype(">f8"),
+    "lists": lambda X, folder: X.tolist(),
+    "read-only map": read_only_map,
 }
 
 
-@over()
-def test_memory_layout(case: Case, tmp_path: Path) -> None:
+@on_readers(LAYOUTS)
+def test_memory_layout(case: Case, layout: str, tmp_path: Path) -> None:
     X, y = case.data(9, m=80, missing=0.1)
     X = X.astype(np.float32).astype(np.float64)
-    model = case.make().fit(X, y)
-    first = essence(model, X)
-    mapped = np.memmap(tmp_path / "rows", dtype=np.float64, mode="w+", shape=X.shape)
-    mapped[:] = X
-    mapped.flush()
-    read_only = np.memmap(tmp_path / "rows", dtype=np.float64, mode="r", shape=X.shape)
-    for name, other in {**{name: change(X) for name, change in LAYOUTS.items()}, "read-only map": read_only}.items():
-        again = case.make().fit(other, y)
-        if case.sums_of_floats:  # predictions are products of matrices, whose order of terms follows the layout
-            np.testing.assert_allclose(scores(again, X), scores(model, X), rtol=1e-6, atol=1e-6, err_msg=name)
-            np.testing.assert_allclose(scores(model, other), scores(model, X), rtol=1e-6, atol=1e-6, err_msg=name)
-        else:
-            assert essence(again, X) == first, name
-            np.testing.assert_array_equal(scores(model, other), scores(model, X), err_msg=name)
+    other = LAYOUTS[layout](X, tmp_path)
+    model, again = case.make().fit(X, y), case.make().fit(other, y)
+    if case.sums_of_floats:  # predictions are products of matrices, whose order of terms follows the layout
+        np.testing.assert_allclose(scores(again, X), scores(model, X), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(scores(model, other), scores(model, X), rtol=1e-6, atol=1e-6)
+    else:
+        assert essence(again, X) == essence(model, X)
+        np.testing.assert_array_equal(scores(model, other), scores(model, X))
 
 
 def _fit_in_child(queue: Any, case: Case, X: np.ndarray, y: np.ndarray) -> None:
@@ -262,7 +262,7 @@ def _fit_in_child(queue: Any, case: Case, X: np.ndarray, y: np.ndarray) -> None:
 @one_of_each()
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_forked_child_after_a_fit_in_the_parent(case: Case) -> None:
-    X, y = case.data(10, m=1500, d=8)
+    X, y = case.data(10, m=1500 if case.splits else 200, d=8)
     here = essence(case.make(n_jobs=2).fit(X, y), X)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -277,7 +277,7 @@ def test_forked_child_after_a_fit_in_the_parent(case: Case) -> None:
 
 @one_of_each()
 def test_fits_in_several_python_threads_at_once(case: Case) -> None:
-    X, y = case.data(12, m=1000, d=8)
+    X, y = case.data(12, m=1000 if case.splits else 200, d=8)
     expected = essence(case.make(n_jobs=2).fit(X, y), X)
     found: list[Any] = []
     threads = [
@@ -296,6 +296,7 @@ def _essence_of(name: str, seed: int) -> dict[str, Any]:
     return essence(case.make(n_jobs=2).fit(X, y), X)
 
 
+@pytest.mark.slow  # imports the package in two more processes
 def test_fits_in_processes_of_joblib() -> None:
     names = [
         case.name for case in CASES if "default" in case.name or "given" in case.name or "Classifier," in case.name

@@ -47,7 +47,7 @@ ROWS: dict[str, tuple[Any, str]] = {
 }
 
 
-@on_readers("what", ROWS)
+@on_readers(ROWS)
 def test_rows_refused(case: Case, what: str) -> None:
     X, y = case.data(0, m=60)
     change, message = ROWS[what]
@@ -85,7 +85,7 @@ LABELS: dict[str, tuple[Any, str]] = {
 }
 
 
-@on_readers("what", LABELS, lambda case: case.takes_names)
+@on_readers(LABELS, lambda case: case.takes_names)
 def test_labels_refused(case: Case, what: str) -> None:
     X, y = case.data(0, m=60)
     change, message = LABELS[what]
@@ -116,7 +116,7 @@ TARGETS: dict[str, tuple[Any, str]] = {
 }
 
 
-@on_readers("what", TARGETS, lambda case: not case.classifies)
+@on_readers(TARGETS, lambda case: not case.classifies)
 def test_targets_refused(case: Case, what: str) -> None:
     X, y = case.data(0, m=60)
     change, message = TARGETS[what]
@@ -145,7 +145,7 @@ WEIGHTS: dict[str, tuple[Any, str]] = {
 }
 
 
-@on_readers("what", WEIGHTS)
+@on_readers(WEIGHTS)
 def test_weights_refused(case: Case, what: str) -> None:
     X, y = case.data(0, m=60)
     weights, message = WEIGHTS[what]
@@ -153,7 +153,7 @@ def test_weights_refused(case: Case, what: str) -> None:
         case.make().fit(X, y, sample_weight=weights)
 
 
-@on_readers("size", [1e-300, 1e300, 1e16], lambda case: case.boosted)
+@on_readers([1e-300, 1e300, 1e16], lambda case: case.boosted)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_weights_beyond_what_can_be_counted(case: Case, size: float) -> None:
     X, y = case.data(0, m=60)

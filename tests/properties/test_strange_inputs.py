@@ -50,7 +50,7 @@ DAMAGED: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
 }
 
 
-@on_readers("what", DAMAGED)
+@on_readers(DAMAGED)
 def test_damaged_sparse_matrices_are_refused(case: Case, what: str) -> None:
     X, y = case.data(0)
     make, message = DAMAGED[what]
@@ -180,7 +180,7 @@ DATES: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
 }
 
 
-@on_readers("what", DATES)
+@on_readers(DATES)
 def test_dates_are_refused(case: Case, what: str) -> None:
     X, y = case.data(0)
     make, message = DATES[what]
@@ -214,7 +214,7 @@ def test_targets_that_are_no_numbers_are_refused(case: Case, kind: Any) -> None:
         case.make().fit(X, (10 * y).astype(int).astype(kind))
 
 
-@on_readers("kind", ["M8[s]", "m8[s]", "complex", "dates", "polars", "pyarrow"])
+@on_readers(["M8[s]", "m8[s]", "complex", "dates", "polars", "pyarrow"])
 def test_weights_that_are_no_numbers_are_refused(case: Case, kind: Any) -> None:
     X, y = case.data(0)
     numbers = np.arange(1, len(y) + 1)

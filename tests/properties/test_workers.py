@@ -57,16 +57,24 @@ def on_workers(estimator: Any, prepared: PreparedRows, n_workers: int, empty: in
 
 # Fits that go on from another one have rows to replay, which workers do like anybody; the largest takes a while.
 FINGERPRINTED = [name for name in fingerprints.all_fits() if "300,000" not in name and "warm start" not in name]
-# Thousands of exchanges, of many pairs of classes or of short fits.
-TALKATIVE = ("rgb, numbers, looks", "looked at, 1,500 rows", "softmax, 26 classes", "softmax, categories")
+# Thousands of exchanges: short fits by which defaults are chosen, and soft-max boosting, of which a few are enough.
+SHORT_FITS = {"rgb, numbers, looks", "looked at, 1,500 rows"}
+SOFTMAX = set(fingerprints.softmax_fits())
+FEW_SOFTMAX = {
+    "softmax, by the rule",
+    "softmax, costs of rows, weights",
+    "softmax, early stopping",
+    "softmax, categories, best thresholds",
+    "softmax, 40,000 rows",
+}
 WORKERS = [(2, None), (3, 1)]  # how many there are, and which one has no rows
-PUSHED = ("deep, 4 classes, max, pushed", "soft-max, far apart", "soft-max, 4 classes, all pairs")
+LONG = ("deep, 4 classes, max, pushed", "soft-max", "soft-max, far apart", "soft-max, 4 classes, all pairs")
 
 
 @pytest.mark.parametrize(
     ("name", "n_workers", "empty"),
     [
-        pytest.param(name, *WORKERS[(place + turn) % 2], marks=pytest.mark.slow if turn > 0 or name in PUSHED else ())
+        pytest.param(name, *WORKERS[(place + turn) % 2], marks=pytest.mark.slow if turn > 0 or name in LONG else ())
         for turn in range(2)
         for place, name in enumerate(CASES)
     ],
@@ -83,7 +91,10 @@ def test_every_worker_has_the_model_of_all_rows(
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in TALKATIVE else ()) for name in FINGERPRINTED],
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in SHORT_FITS | SOFTMAX - FEW_SOFTMAX else ())
+        for name in FINGERPRINTED
+    ],
 )
 def test_workers_make_the_models_with_known_fingerprints(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every family, objective, criterion, way to grow and to step; weights, missing values, categories."""

@@ -51,10 +51,12 @@ def values_apart(weights: Sequence[Fraction], bins: int) -> list[int]:
     left when a bin may weigh as much as the lightest of the h. Larger weights come first, then smaller values.
     """
     by_weight = sorted(range(len(weights)), key=lambda i: (-weights[i], i))
+    below = [Fraction(0), *itertools.accumulate(weights)]
     apart: list[int] = []
     for h in range(1, bins):
         tried, least = sorted(by_weight[:h]), weights[by_weight[h - 1]]
-        needed = (math.ceil(sum(weights[i] for i in run) / least) for run in runs_between(tried, len(weights)))
+        runs = runs_between(tried, len(weights))
+        needed = (math.ceil((below[run.stop] - below[run.start]) / least) for run in runs)
         if h + sum(needed) > bins:
             break  # nor with a larger h
         apart = tried
@@ -63,16 +65,17 @@ def values_apart(weights: Sequence[Fraction], bins: int) -> list[int]:
 
 def divide(weights: Sequence[Fraction], bins: int) -> list[int]:
     """Number of values in each bin: as many bins as asked for, or as there are values, each of neighbours."""
-    n, total = len(weights), sum(weights)
+    n, total = len(weights), sum(weights, Fraction(0))
     if n <= bins:
         return [1] * n
     apart = values_apart(weights, bins)
     if apart:
         runs = runs_between(apart, n)
+        totals = [sum((weights[i] for i in run), Fraction(0)) for run in runs]
         counts = [1] * len(runs)
 
         def weight_of_a_bin(j: int) -> tuple[Fraction, int]:  # of equal ones the first
-            return Fraction(sum(weights[i] for i in runs[j])) / counts[j], -j
+            return totals[j] / counts[j], -j
 
         for _ in range(bins - len(apart) - len(runs)):
             counts[max((j for j in range(len(runs)) if counts[j] < len(runs[j])), key=weight_of_a_bin)] += 1
@@ -81,7 +84,7 @@ def divide(weights: Sequence[Fraction], bins: int) -> list[int]:
         return [size for _, sizes in sorted(parts) for size in sizes]
     ends, reached = [0], list(itertools.accumulate(weights))
     for k in range(1, bins):  # at the value that reaches k / bins of the weight, where bins and values allow it
-        end = 1 + next(i for i, weight in enumerate(reached) if weight * bins >= k * total)
+        end = 1 + bisect_left(reached, total * k / bins)
         ends.append(min(max(end, ends[-1] + 1), n - (bins - k)))
     return [b - a for a, b in itertools.pairwise([*ends, n])]
 

@@ -70,7 +70,7 @@ class Tree:
         return tuple(self.feature), tuple(self.left), tuple(asked), tuple(leaves)
 
 
-Branch = tuple[int, float, bool, int]
+Branch = tuple[int, float, bool, float]
 
 
 def by_path(tree: Any) -> dict[str, Branch]:
@@ -83,9 +83,9 @@ def by_path(tree: Any) -> dict[str, Branch]:
     while stack:
         i, path = stack.pop()
         if tree.feature[i] < 0:
-            out[path] = (-1, 0.0, False, int(tree.value[i]))
+            out[path] = (-1, 0.0, False, float(tree.value[i]))
         else:
-            out[path] = (int(tree.feature[i]), float(tree.threshold[i]), bool(tree.missing_left[i]), 0)
+            out[path] = (int(tree.feature[i]), float(tree.threshold[i]), bool(tree.missing_left[i]), 0.0)
             stack += [(int(tree.left[i]), path + "L"), (int(tree.left[i]) + 1, path + "R")]
     return out
 

@@ -13,6 +13,12 @@ from radboost import RGBClassifier, RGBClassifierCV
 from radboost.tuning import search as searches
 
 
+def search(penalties: tuple[float, ...] = (0.0, 0.1), n_rounds: int = 5, **given: Any) -> RGBClassifierCV:
+    """Of quick fits, scored by their accuracy."""
+    model = RGBClassifier(n_rounds, calibration=None)
+    return RGBClassifierCV(model, {"complexity_penalty": penalties}, **{"cv": 2, "scoring": "accuracy", **given})
+
+
 @pytest.mark.parametrize("seed", [4, 16])
 def test_weights_are_copies_for_scorers_too(seed: int) -> None:
     """Few different rows: of the weight of a row a part may be held back, and that part judges."""
@@ -21,8 +27,7 @@ def test_weights_are_copies_for_scorers_too(seed: int) -> None:
     y = (draw.random(60) < 0.3 + 0.2 * X[:, 0]).astype(int)
     weights = draw.integers(0, 9, 60)
     copies = np.repeat(np.arange(60), weights)
-    grid = {"complexity_penalty": [0.0, 0.1, 0.3, 1.0], "n_rounds": [20]}
-    weighted, repeated = (RGBClassifierCV(param_grid=grid, cv=3, scoring="accuracy") for _ in range(2))
+    weighted, repeated = (search((0.0, 0.1, 0.3, 1.0), 8, cv=3) for _ in range(2))
     weighted.fit(X, y, sample_weight=weights)
     repeated.fit(X[copies], y[copies])
     assert weighted.best_params_ == repeated.best_params_
@@ -33,9 +38,8 @@ def test_weights_are_copies_for_scorers_too(seed: int) -> None:
 
 def test_one_weight_for_all_rows_with_a_scorer() -> None:
     X = np.random.default_rng(0).normal(size=(60, 3))
-    grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
-    search = RGBClassifierCV(param_grid=grid, cv=2, scoring="accuracy").fit(X, X[:, 0] > 0, sample_weight=2.0)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    found = search().fit(X, X[:, 0] > 0, sample_weight=2.0)
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize("form", ["coo", "dia", "record batch", "table"])
@@ -51,11 +55,8 @@ def test_scorers_see_rows_of_every_form(form: str) -> None:
         given[0] = pa.record_batch({name: X[:, k] for k, name in enumerate("abc")})
         given[0] = given[0] if form == "record batch" else pa.Table.from_batches([given[0]])
         given[1] = pa.array(y)
-    grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
     for more in ({}, {"sample_weight": weights}):
-        found, wanted = (
-            RGBClassifierCV(param_grid=grid, cv=2, scoring="accuracy").fit(*rows, **more) for rows in (given, [X, y])
-        )
+        found, wanted = (search().fit(*rows, **more) for rows in (given, [X, y]))
         scores = [one.cv_results_["mean_test_score"] for one in (found, wanted)]
         np.testing.assert_array_equal(scores[0], scores[1])
 
@@ -89,16 +90,14 @@ def test_splits_may_be_masks() -> None:
     X = np.random.default_rng(0).normal(size=(60, 3))
     first = np.arange(60) < 40
     masks, places = [(first, ~first)], [(np.arange(40), np.arange(40, 60))]
-    grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
-    found = [RGBClassifierCV(param_grid=grid, cv=cv).fit(X, X[:, 0] > 0).cv_results_ for cv in (masks, places)]
+    found = [search(cv=cv, scoring=None).fit(X, X[:, 0] > 0).cv_results_ for cv in (masks, places)]
     np.testing.assert_array_equal(found[0]["mean_test_score"], found[1]["mean_test_score"])
 
 
 def test_scorers_must_give_finite_numbers() -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
-    search = RGBClassifierCV(RGBClassifier(3), {"max_features": [1, 2]}, cv=2, scoring=lambda model, X, y: np.inf)
     with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="its scores are infinite"):
-        search.fit(X, np.arange(60) % 2)
+        search(scoring=lambda model, X, y: np.inf).fit(X, np.arange(60) % 2)
 
 
 def test_a_part_without_rows() -> None:

@@ -427,7 +427,7 @@ def test_the_best_setting_takes_smaller_steps_unless_they_are_worse(gain: float,
 def test_steps_that_the_user_fixes_stay(fixed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(races, "FIRST_ANSWERS", 30)
     monkeypatch.setattr(races, "LAST_ANSWERS", 30)
-    search = RGBClassifierCV(RGBClassifier(**fixed), cv=2, n_jobs=1).fit(X[:60], C[:60])
+    search = RGBClassifierCV(RGBClassifier(calibration=None, **fixed), cv=2, n_jobs=1).fit(X[:60], C[:60])
     (name,) = fixed
     rates = {params["learning_rate"] for params in search.cv_results_["params"]}
     assert len(rates) == 1

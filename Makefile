@@ -10,6 +10,8 @@ PIP := $(PY) -m pip --disable-pip-version-check -q
 EDITABLE := $(PIP) install --no-build-isolation -e
 NATIVE := $(shell find native -name '*.?pp')
 SANITIZED := build/sanitize
+# Byte code is kept: half of the time of starting a worker or a subprocess.
+unexport PYTHONDONTWRITEBYTECODE
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help

@@ -136,7 +136,6 @@ std::vector<int128> AnswerWeighting::value_edge_sums(const float* values, std::s
                 }
             }
         });
-    std::copy(found.begin(), found.end(), sums);
 }
 
 void AnswerWeighting::group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors,

@@ -15,8 +15,7 @@ CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_
 // Scores every cut along the categories sorted by Table::order. With two classes the best of all subsets is among these cuts
 // (Breiman, Friedman, Olshen and Stone, 1984, Classification and Regression Trees, theorem 4.5).
 template <class Table>
-void search_categories(Table& table, const Categories& categories, const Node& node, const SplitSearch& search,
-                       BestSplit& best) {
+void search_categories(Table& table, const Categories& categories, const SplitSearch& search, BestSplit& best) {
     std::array<std::uint8_t, kEntries> order;
     const std::size_t present = table.order(order.data());
     const std::size_t n = categories.missing ? present : (present > 0 ? present - 1 : 0);

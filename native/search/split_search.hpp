@@ -96,8 +96,8 @@ struct Categories {
 
 // Defined in category_search.hpp.
 template <class Table>
-RADBOOST_NOINLINE void search_categories(Table& table, const Categories& categories, const Node& node,
-                                         const SplitSearch& search, BestSplit& best);
+RADBOOST_NOINLINE void search_categories(Table& table, const Categories& categories, const SplitSearch& search,
+                                         BestSplit& best);
 template <class Table, class Statistics>
 RADBOOST_NOINLINE void choose_shared_categories(const Statistics& statistics, const BinnedData& data,
                                                 std::array<const Node*, 2> nodes, std::array<ColumnCodes, 2>& codes,
@@ -146,7 +146,7 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
         const std::int64_t missing_mass = masses && data.has_missing[column] ? masses[bins] : 0;
         const bool missing = data.has_missing[column] && (missing_mass != 0 || table.has_missing());
         if (data.is_categorical[column]) {
-            search_categories(table, {column, missing, masses, missing_mass, nullptr}, node, search, best);
+            search_categories(table, {column, missing, masses, missing_mass, nullptr}, search, best);
             return;
         }
         // With missing values the cut after the last bin is allowed too: it separates them from all others.
@@ -181,7 +181,7 @@ void choose_cut(const Statistics& statistics, const BinnedData& data, const Node
     std::array<std::int64_t, kEntries + 1> masses;
     if (search.minimum_mass > 0) masses_by_entry(codes, node, search.masses, masses.data());
     if (data.is_categorical[column]) {
-        search_categories(table, {column, codes.missing(), masses.data(), masses[present], &codes}, node, search, best);
+        search_categories(table, {column, codes.missing(), masses.data(), masses[present], &codes}, search, best);
         return;
     }
     EntryScores right, left;

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native_tools import NativeTree, bin_natively, by_class, grower, growth_sample, state_with_weights
+from native_tools import bin_natively, by_class, grower, growth_sample, state_with_weights
 from radboost.trees.tree import Tree
 from reference import chance, constraints
 from reference.data import tiny
@@ -31,7 +31,7 @@ def problem(seed: int, m: int = 32, weighted: bool = False) -> Any:
 
 
 def paths(arrays: Any) -> dict[str, Branch]:
-    return by_path(NativeTree(*arrays[:9]))
+    return by_path(Tree.grown(arrays, 0, 0, 1))
 
 
 def same_trees(made: Any, sizes: list[int], expected: list[dict[str, tuple[object, ...]]], rated: bool) -> None:

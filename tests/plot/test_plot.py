@@ -24,6 +24,8 @@ from radboost import (
     plot,
 )
 from radboost.baselines import MartiBoostClassifier
+from radboost.ensemble import Ensemble
+from radboost.ensemble.arrays import STEP_TYPE
 
 
 class Votes(BaseEstimator):
@@ -37,14 +39,18 @@ class Votes(BaseEstimator):
     def fit(self):
         self.classes_ = np.array([0, 1])
         self.history_ = self.history or {"train_error": [], "objective": []}
-        self.ensemble_ = SimpleNamespace(
-            weights=np.array(self.weights, dtype=float),
-            hypotheses=tuple(SimpleNamespace(n_nodes=size) for size in self.sizes),
-        )
+        steps = np.zeros(len(self.weights), dtype=STEP_TYPE)
+        steps["hypothesis"], steps["eta"] = np.arange(len(steps)), self.weights
+        trees = [SimpleNamespace(n_nodes=size) for size in self.sizes or [3] * len(steps)]
+        complexities = [0.1] * len(steps)
+        self.ensemble_ = Ensemble(trees, complexities, steps, n_rounds=1, n_features=2, n_families=1, sample_size=4.0)
         return self
 
     def decision_function(self, X):
         return np.asarray(X, dtype=float) @ self.ensemble_.weights
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
 
 
 X = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])

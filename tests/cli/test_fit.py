@@ -389,6 +389,7 @@ def test_what_is_held_out_by_group_time_and_fold(capsys: pytest.CaptureFixture[s
         (("--set", "n_rounds"), "such as max_depth=3"),
         (("--metric", "gini"), "known for classes are error, accuracy, auc"),
         (("--class-weight", "c=2"), "'c' is none of the classes a, b"),
+        (("--class-weight", "a=-1"), "a has the weight -1; give one that is not negative"),
         (("--class-weight", "a"), "give balanced, or CLASS=WEIGHT"),
     ):
         assert said in fails(capsys, *fit, *arguments)

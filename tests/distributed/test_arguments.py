@@ -74,7 +74,8 @@ def compare(estimator: Any, n_workers: tuple[int, ...] = (1, 3), **given: Any) -
     ids=["deep", "early stopping", "rgb, weights"],
 )
 def test_validation_rows(estimator: Any, more: dict[str, Any]) -> None:
-    model = compare(estimator, X=X, y=LABELS, X_val=X_VAL, y_val=LABELS_VAL, **more)
+    # Of nine workers some have no training rows, some no validation rows, and so no weights of either.
+    model = compare(estimator, (1, 3, 9), X=X, y=LABELS, X_val=X_VAL, y_val=LABELS_VAL, **more)
     assert len(model.history_["validation_loss"]) >= 1
 
 

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import radboost
+from model_files import reload
 from radboost.estimators import kernel_projection
 from radboost.estimators.kernel_projection import SupervisedKernelProjection
 from radboost.projection.kernels import NamedKernel, PrecomputedKernel, column_kernels
@@ -30,13 +31,14 @@ def two_kernels(n_rows=80, seed=0):
     return X, (np.hypot(X[:, 0], X[:, 1]) > 1.1).astype(int)
 
 
-def test_figure_7_1_pca_fails_and_this_does_not():
+def test_figure_7_1_pca_fails_and_this_does_not(tmp_path):
     pca = make_pipeline(KernelPCA(1, kernel="linear"), LogisticRegression())
     assert pca.fit(CROSS, COLOURS).score(CROSS, COLOURS) == 0.5
     model = SupervisedKernelProjection(column_kernels(2), rank=1, alpha=0.1, inverse_sum=400.0).fit(CROSS, COLOURS)
     assert model.score(CROSS, COLOURS) == 1.0
     assert model.components_.tolist() == [[1, 0]]
     assert model.mixture_[1] > model.mixture_[0]
+    np.testing.assert_array_equal(reload(model, tmp_path / "m.rad").transform(CROSS), model.transform(CROSS))
 
 
 def test_it_keeps_what_tells_classes_apart():

@@ -246,6 +246,18 @@ def test_missing_and_unknown_values_are_said_plainly() -> None:
     np.testing.assert_allclose(sums(empty), empty.score, atol=1e-9)
 
 
+@pytest.mark.parametrize("n", [5, 6])
+def test_five_unknown_categories_are_named_and_more_are_counted(n: int) -> None:
+    rng = np.random.default_rng(n)
+    rows = pd.DataFrame(rng.choice(["red", "blue"], (200, n)), columns=list("abcdef"[:n]))
+    y = (rows == "red").sum(axis=1) > n / 2
+    model = DeepBoostClassifier(n_rounds=60, calibration=None).fit(rows.astype("category"), y)
+    remarks = model.explain(dict.fromkeys(rows.columns, "green")).remarks
+    assert sum("is a category that the model does not know" in remark for remark in remarks) == 5
+    more = [remark for remark in remarks if "more columns have categories" in remark]
+    assert more == ([] if n == 5 else ["1 more columns have categories that the model does not know."])
+
+
 def test_models_without_trees_or_questions() -> None:
     with pytest.warns(UserWarning, match="empty"):
         empty = DeepBoostClassifier(n_rounds=3, complexity_penalty=100.0).fit(X, Y)

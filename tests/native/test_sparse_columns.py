@@ -125,6 +125,37 @@ def test_descent_ends_at_the_minimum_of_the_model(name: str, coupled: bool, expe
 
 
 @pytest.mark.parametrize("name", sorted(ROW_PENALTIES))
+@pytest.mark.parametrize("price", [0.01, 0.1])
+def test_no_pass_of_the_descent_raises_the_objective(name: str, price: float) -> None:
+    """Columns that are nearly copies take many passes; what is extrapolated from them must be lower, too."""
+    rng, n, m, k = np.random.default_rng(5), 12, 40, 3
+    X = rng.normal(size=(m, 1)) + 0.3 * rng.normal(size=(m, n))
+    curvature, start = np.full((k, m), 1.0 / m), rng.normal(size=(k, m)) / m
+    values = []
+    for n_passes in range(61):
+        weights = np.zeros((n, k))
+        _native.DenseColumns(np.ascontiguousarray(X.T), np.ones(n)).descend(
+            np.arange(n),
+            curvature,
+            np.zeros(0),
+            start,
+            np.repeat((X**2).mean(axis=0)[:, None], k, axis=1),
+            np.ones(k),
+            np.full(n, price),
+            penalty=name,
+            intercept=False,
+            tolerance=1e-300,
+            most_passes=n_passes,
+            expected_passes=0,
+            weights=weights,
+            intercepts=np.zeros(k),
+        )
+        values.append(quadratic((X @ weights).T, start, curvature, None) + price * naive.PENALTIES[name](weights))
+    assert np.diff(values).max() <= 1e-15
+    assert values[-1] <= values[5] < values[1] < values[0]
+
+
+@pytest.mark.parametrize("name", sorted(ROW_PENALTIES))
 @pytest.mark.parametrize("k", [1, 3])
 def test_update_of_a_row_is_that_of_the_oracle(name: str, k: int) -> None:
     """Columns that share no row are minimised one by one, by one update each."""

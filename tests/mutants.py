@@ -40,7 +40,6 @@ NO_FAULTS: dict[str, str] = {
     "stale_cache-1dd644": "number of histograms that are kept: changes time only",
     "min_for_max-ad12f2": "schedule of subtrees on threads: changes time only",
     "min_for_max-93ce46": "number of columns that are cut at once: changes memory only",
-    "stale_cache-ccce16": "an attribute that is made in the constructor has no earlier value",
     "wrong_axis-eb32dc": "does not compile",
     "lost_weight-e3d762": "does not compile",
     "lost_weight-ab716b": "does not compile",
@@ -258,11 +257,12 @@ def draw() -> list[Mutant]:
     of_language: dict[str, dict[str, list[Mutant]]] = {"src": {}, "native": {}}
     for mutant in everything:
         of_language[Path(mutant.path).parts[0]].setdefault(mutant.operator, []).append(mutant)
-    # Both halves first, then the replacements: what is found to be no fault later does not change the other draws.
+    # Both halves first, then replacements, each half with a generator of its own: a replacement changes no other draw.
     for no_faults in ({}, NO_FAULTS):
-        for of_operator in of_language.values():
+        for language, of_operator in of_language.items():
+            rng = random.Random(f"{SEED} {language}") if no_faults else rng
             kept = [mutant for mutant in drawn if mutant.name not in no_faults]
-            missing = N_MUTANTS // 2 - sum(mutant in of_operator[mutant.operator] for mutant in kept)
+            missing = N_MUTANTS // 2 - sum(mutant.path.startswith(language) for mutant in kept)
             while missing:
                 mutant = rng.choice(of_operator[rng.choice(sorted(of_operator))])
                 in_file = Counter(other.path for other in drawn)[mutant.path]

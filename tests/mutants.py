@@ -44,6 +44,8 @@ NO_FAULTS: dict[str, str] = {
     "lost_weight-e3d762": "does not compile",
     "lost_weight-ab716b": "does not compile",
     "lost_weight-261261": "does not compile",
+    "swapped_class-a608b1": "does not compile",
+    "swapped_class-678734": "does not compile",
 }
 #: folder of src/radboost or native -> tests that run first
 ROOMS = {

@@ -68,6 +68,12 @@ def test_columns_are_the_plain_ones_also_in_later_files(tmp_path: Path) -> None:
     assert "1 of 1 rows have no number in 'money'" in notes[0]
 
 
+def test_a_note_shows_how_the_least_usual_number_is_read(tmp_path: Path) -> None:
+    table = given({"price": ["7"] * 20 + ["$5"] + ["6"] * 20}, tmp_path / "t.csv")
+    notes = choose_columns(table, table.names, (), MISSING_WORDS).notes
+    assert notes == ("'price' is read as numbers: '$5' is 5. --categorical 'price' takes it as text",)
+
+
 def test_parts_of_a_typed_file_decide_alike() -> None:
     table = pa.table(messy()[0] | {"code": [f"{place % 40}" for place in range(N)], "y": ["u", "v"] * (N // 2)})
     columns = ColumnsToRead("y", tuple(table.column_names[:-1]), frozenset(), None, MISSING_WORDS)

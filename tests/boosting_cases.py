@@ -24,6 +24,7 @@ from radboost import (
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.trees import with_tree_options
+from reference.data import STUCK
 
 
 class SquaredHinge:
@@ -40,9 +41,9 @@ class SquaredHinge:
 
 
 class Squared:
-    """The same for gradient boosting."""
+    """A loss of the user's own for gradient boosting."""
 
-    lipschitz = 1.0
+    lipschitz: Any = 1.0
 
     def value(self, targets: Any, scores: Any) -> Any:
         return 0.5 * (targets - scores) ** 2
@@ -111,9 +112,7 @@ def whole() -> tuple[Any, Any]:
 
 
 def stuck() -> tuple[Any, Any]:
-    """Where no stump lowers the objective "max", and two of them together do (test_multiclass_max.py)."""
-    X = np.repeat([[0.0, 0], [1, 1], [0, 1], [1, 0]], [3, 3, 4, 4], axis=0)
-    return X, np.array([0] * 3 + [1] * 3 + [2, 2, 3, 3] * 2)
+    return STUCK["strict"]
 
 
 def few() -> tuple[Any, Any]:

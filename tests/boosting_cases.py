@@ -24,7 +24,18 @@ from radboost import (
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.trees import with_tree_options
+from reference import losses as naive
 from reference.data import STUCK
+
+
+class SmoothHinge:
+    """A loss of the user's own: Phi(u) = u + sqrt(1 + u^2)."""
+
+    def value(self, targets: Any, scores: Any) -> Any:
+        return naive.SMOOTH_HINGE.value(1.0 - targets * scores)
+
+    def derivative(self, targets: Any, scores: Any) -> Any:
+        return -targets * naive.SMOOTH_HINGE.derivative(1.0 - targets * scores)
 
 
 class SquaredHinge:

@@ -46,9 +46,6 @@ def test_trees_of_several_classes_have_no_mirror_image() -> None:
     assert one.key() == same.key()
     assert one.key() != other.key()
     assert {key.key()[1] for key in (one, other, tree([(-1,)], 2, 4))} == {1.0}
-    plus, minus = (tree([STUMP[0], (sign,), (-sign,)], 2, 1) for sign in (1, -1))
-    assert plus.key()[0] == minus.key()[0]
-    assert plus.key()[1] == -minus.key()[1]
 
 
 def test_the_text_of_a_tree_names_its_outputs() -> None:

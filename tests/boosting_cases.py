@@ -24,6 +24,18 @@ from radboost import (
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.trees import with_tree_options
+from reference import losses as naive
+from reference.data import STUCK
+
+
+class SmoothHinge:
+    """A loss of the user's own: Phi(u) = u + sqrt(1 + u^2)."""
+
+    def value(self, targets: Any, scores: Any) -> Any:
+        return naive.SMOOTH_HINGE.value(1.0 - targets * scores)
+
+    def derivative(self, targets: Any, scores: Any) -> Any:
+        return -targets * naive.SMOOTH_HINGE.derivative(1.0 - targets * scores)
 
 
 class SquaredHinge:
@@ -40,9 +52,9 @@ class SquaredHinge:
 
 
 class Squared:
-    """The same for gradient boosting."""
+    """A loss of the user's own for gradient boosting."""
 
-    lipschitz = 1.0
+    lipschitz: Any = 1.0
 
     def value(self, targets: Any, scores: Any) -> Any:
         return 0.5 * (targets - scores) ** 2
@@ -111,9 +123,7 @@ def whole() -> tuple[Any, Any]:
 
 
 def stuck() -> tuple[Any, Any]:
-    """Where no stump lowers the objective "max", and two of them together do (test_multiclass_max.py)."""
-    X = np.repeat([[0.0, 0], [1, 1], [0, 1], [1, 0]], [3, 3, 4, 4], axis=0)
-    return X, np.array([0] * 3 + [1] * 3 + [2, 2, 3, 3] * 2)
+    return STUCK["strict"]
 
 
 def few() -> tuple[Any, Any]:

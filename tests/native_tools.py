@@ -82,6 +82,17 @@ def grower(data: Any, state: Any, **changes: Any) -> Any:
     return _native.Grower(data, getattr(state, "weighting", state), **{**options, **changes})
 
 
+def regression_grower(data: Any, state: Any, **options: Any) -> Any:
+    settings = {
+        "max_features": 0,
+        "subsample": 1.0,
+        "random_thresholds": False,
+        "minimum_leaf_weight": 0.0,
+        "directions": np.zeros(0, dtype=np.int8),
+    }
+    return _native.RegressionTrees(data, state.weighting, **settings | options | {"seed": 0, "n_threads": 1})
+
+
 def grow_natively(
     data: Any, state: Any, round_number: int = 0, **changes: Any
 ) -> tuple[Any, list[int], list[float], list[Tree]]:

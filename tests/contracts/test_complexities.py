@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -30,19 +29,6 @@ def test_order_of_the_families() -> None:
         assert 0 < complexity.stumps(m, d) <= complexity.stump_pairs(m, d)
         assert np.all(np.diff([complexity.trees(n, m, d) for n in range(1, 30)]) > 0)
         assert complexity.trees(3, m, 2 * d) > complexity.trees(3, m, d)
-
-
-def test_leaves_with_numbers_correlate_with_signs_no_better_than_votes() -> None:
-    """They lie in the convex hull of the trees that ask the same questions: the mean of these, by their weights."""
-    rng = np.random.default_rng(0)
-    for n_leaves in (1, 2, 4):
-        leaf, numbers = rng.integers(0, n_leaves, 30), rng.uniform(-1.0, 1.0, n_leaves)
-        votes = np.array(list(itertools.product((-1.0, 1.0), repeat=n_leaves)))
-        weights = np.prod((1.0 + votes * numbers) / 2.0, axis=1)
-        assert weights.sum() == pytest.approx(1.0)
-        np.testing.assert_allclose(weights @ votes[:, leaf], numbers[leaf], atol=1e-12)
-        for signs in rng.choice([-1.0, 1.0], (20, 30)):
-            assert signs @ numbers[leaf] <= np.max(votes[:, leaf] @ signs) + 1e-12
 
 
 def test_one_column_has_a_stump_pair_bound() -> None:

@@ -10,7 +10,7 @@ import pytest
 from native_tools import by_class
 from radboost import DeepBoostClassifier, KernelFamily, TreeOptions, complexity
 from radboost._native import HypothesisColumns
-from radboost.families import FAMILIES, Family, Problem, get_families
+from radboost.families import FAMILIES, Problem, get_families
 from radboost.families.kinds import predictions
 from radboost.losses import get_loss
 from radboost.objectives import Objective
@@ -73,14 +73,6 @@ def test_candidates_are_what_they_say(name: str, settings: GrowthSettings, weigh
             np.testing.assert_array_equal(predictions(hypothesis, X[:3], 1), h[:3])
         setting.objective.step(columns, slot, 0.25)
         scores += 0.25 * h
-
-
-@EVERY
-def test_families_can_be_counted(name: str) -> None:
-    X, y = by_class(*smooth(2, m=30, d=4))
-    (family,) = get_families(CASES[name])
-    assert isinstance(family, Family)
-    assert family.n_families(problem(X, y, GROWTH[0])) >= 1
 
 
 def test_p_counts_the_families_of_different_price() -> None:

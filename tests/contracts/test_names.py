@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 import radboost
 from radboost import (
@@ -20,6 +21,7 @@ from radboost import (
     TreeOptions,
     baselines,
 )
+from radboost._names import OTHER_NAMES
 from radboost.tuning.search import Search
 
 BASELINES = [baselines.AdaBoostMHClassifier, baselines.SAMMEClassifier, baselines.MartiBoostClassifier]
@@ -264,3 +266,57 @@ def test_validation_rows_of_soft_max_boosting_have_costs_of_their_own() -> None:
     for n in (59, 61):  # as many as are given, whatever some of them weigh
         with pytest.raises(ValueError, match=rf"cost_val given to fit has the shape \({n}, 2\), and X_val has 60 rows"):
             model.fit(X, Y, cost=cost, X_val=X, y_val=Y, cost_val=np.zeros((n, 2)), sample_weight_val=weights)
+
+
+HEADINGS = {"Parameters of the constructor": "parameter", "Options of the trees": "option", "Arguments of fit": "fit"}
+COMPARED: list[Any] = [DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier]
+
+
+def quoted(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def names_elsewhere() -> list[list[str]]:
+    """The cells of each line: ours, what it is, and the names of LightGBM, XGBoost, CatBoost and scikit-learn."""
+    text = DOCUMENT.read_text(encoding="utf-8").partition("\n## Names\n")[2].partition("\n## ")[0]
+    found = []
+    for heading, kind in HEADINGS.items():
+        part = text.partition(f"\n### {heading}\n")[2].partition("\n### ")[0]
+        for line in part.splitlines():
+            if line.startswith("| `"):
+                ours, *theirs = [cell.strip() for cell in line.strip("|").split("|")]
+                found.append([ours, kind, *theirs])
+    return found
+
+
+def known(kind: str) -> set[str]:
+    if kind == "option":
+        return set(inspect.signature(TreeOptions).parameters)
+    methods = [one if kind == "parameter" else one.fit for one in COMPARED]
+    return {name for method in methods for name in inspect.signature(method).parameters}
+
+
+def test_the_table_is_there() -> None:
+    assert len(names_elsewhere()) >= 25
+    assert len({cells[0] for cells in names_elsewhere()}) == len(names_elsewhere())
+    assert {cells[1] for cells in names_elsewhere()} == set(HEADINGS.values())
+
+
+def test_the_names_of_the_table_are_real_and_lead_to_ours() -> None:
+    """A name of another library is ours as well, or one that an error translates into ours."""
+    theirs = HistGradientBoostingClassifier
+    of_scikit_learn = {*inspect.signature(theirs).parameters, *inspect.signature(theirs.fit).parameters}
+    for cells in names_elsewhere():
+        assert len(cells) == 6
+        (ours,) = quoted(cells[0])
+        assert ours in known(cells[1])
+        for other in (name for cell in cells[2:] for name in quoted(cell)):
+            assert other == ours or ours in OTHER_NAMES[other], other
+        assert {*quoted(cells[5])} <= of_scikit_learn, ours
+
+
+def test_what_few_parameters_are_left_out_is_on_purpose() -> None:
+    """Parameters that the page does not name have no counterpart elsewhere."""
+    shown = {quoted(cells[0])[0] for cells in names_elsewhere()}
+    own = {"objective", "family", "step", "calibration", "tree_options"}
+    assert set(inspect.signature(DeepBoostClassifier).parameters) - shown == own

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 
 import radboost.baselines
 import radboost.structured
@@ -169,14 +168,6 @@ def test_a_subclass_may_pass_keywords_on() -> None:
         model.set_params(eta=0.1)
 
 
-@pytest.mark.parametrize("penalty", ["l1", "l2"])
-def test_the_formula_for_c_is_true(penalty: str) -> None:
-    c = 0.7
-    ours = SparseBoostClassifier(1 / (c * len(X)), penalty=penalty, standardize=False, tol=1e-10).fit(X, Y)
-    theirs = LogisticRegression(C=c, l1_ratio=float(penalty == "l1"), solver="saga", tol=1e-12, max_iter=100_000)
-    np.testing.assert_allclose(ours.coef_, theirs.fit(X, Y).coef_, rtol=1e-4)
-
-
 @pytest.mark.parametrize("estimator", [SparseBoostRegressor, DeepBoostClassifier])
 def test_there_is_no_formula_elsewhere(estimator: Any) -> None:
     with pytest.raises(TypeError, match=r"and is large where C is small\.$"):
@@ -266,18 +257,3 @@ def test_options_of_trees(given: str, message: str) -> None:
         TreeOptions(**{given: 31})
     with pytest.raises(TypeError, match="positional"):
         TreeOptions(31)  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("search", [DeepBoostClassifierCV, RGBRegressorCV, SoftmaxBoostClassifierCV])
-def test_searches_take_the_grid_second(search: Any) -> None:
-    """As scikit-learn's searches do; everything else has a name."""
-    base, grid = search._tuned(5), {"n_rounds": [2, 3]}
-    given = search(base, grid)
-    assert given.get_params(deep=False) == search(estimator=base, param_grid=grid).get_params(deep=False)
-    with pytest.raises(TypeError, match="positional"):
-        search(base, grid, 3)
-
-
-def test_a_grid_given_second_is_searched() -> None:
-    search = DeepBoostClassifierCV(DeepBoostClassifier(3), {"max_depth": [2]}, cv=2, n_jobs=1).fit(X, Y)
-    assert search.best_params_["max_depth"] == 2

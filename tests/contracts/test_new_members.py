@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
+from boosting_cases import SmoothHinge
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor
 from radboost.boosting import CoordinateDescent, Driver
 from radboost.export import ExportError
@@ -70,16 +71,6 @@ def test_an_objective_in_numpy_is_fitted_and_not_exported_wrongly(loss: str) -> 
         with pytest.raises(ExportError, match=rf"objective='mean_of_wrong' with loss='{loss}' has no link"):
             export()
     assert "model_predict" in model.to_c(probabilities=False)
-
-
-class SmoothHinge:
-    """The loss of users that the named ones below are, as a function of targets and scores."""
-
-    def value(self, targets: Any, scores: Any) -> Any:
-        return naive.SMOOTH_HINGE.value(1.0 - targets * scores)
-
-    def derivative(self, targets: Any, scores: Any) -> Any:
-        return -targets * naive.SMOOTH_HINGE.derivative(1.0 - targets * scores)
 
 
 def same_model(named: Any, given: Any, X: Any) -> None:

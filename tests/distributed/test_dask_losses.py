@@ -143,18 +143,6 @@ def test_the_last_worker_dies_of_the_rows_it_takes_over(tmp_path: Path, monkeypa
     assert path.exists()
 
 
-def test_callbacks_hear_of_each_round_once_where_a_worker_is_killed() -> None:
-    expected = clone(DEEP).fit(X, Y)
-    with started(3) as local, distributed.Client(local) as client:
-        client.wait_for_workers(3, timeout=120)
-        pids = list(client.run(os.getpid).values())
-        kill = After(11, lambda: os.kill(pids[0], signal.SIGKILL))
-        with pytest.warns(RuntimeWarning, match="goes on after round 12"):
-            model = cluster_fits.fit(clone(DEEP), *lazily(X, Y), callbacks=[kill], client=client)
-    assert everything(model) == everything(expected)
-    assert kill.rounds == list(range(40))
-
-
 def test_a_worker_that_comes_late_and_one_that_is_slow() -> None:
     """A worker that joins a running fit changes nothing, and takes part after a loss; nobody waits for a slow one."""
     expected = clone(DEEP).fit(X, Y)

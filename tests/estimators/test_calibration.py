@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import log_loss
 
 import radboost
+from boosting_cases import SquaredHinge
 from radboost import (
     Checkpoint,
     DeepBoostClassifier,
@@ -254,22 +255,12 @@ def test_many_classes_are_judged_by_few_rows(monkeypatch):
     assert held == pytest.approx([40, 40, 40], abs=4)  # a few of every class
 
 
-class Exponential:
-    """A loss of the user's own."""
-
-    def value(self, targets, scores):
-        return np.exp(-targets * scores)
-
-    def derivative(self, targets, scores):
-        return -targets * np.exp(-targets * scores)
-
-
 def test_short_fits_go_no_further_than_a_loss_can_be_computed():
     """That of a user may overflow where longer steps lead."""
     X, y = table(300, noise=0.0)
-    model = RGBClassifier(60, loss=Exponential()).fit(X, y)
+    model = RGBClassifier(60, loss=SquaredHinge()).fit(X, y)
     assert model.calibration_ is not None
-    for loss, steps in ((Exponential(), 0.1), ("exponential", 0.3)):
+    for loss, steps in ((SquaredHinge(), 0.1), ("exponential", 0.3)):
         short = model.set_params(loss=loss)._shortened(0, 3)
         assert short.learning_rate == pytest.approx(steps)
         assert short.n_rounds * short.learning_rate == pytest.approx(6.0, rel=0.01)

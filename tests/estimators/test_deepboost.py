@@ -73,22 +73,6 @@ def test_validation_history_is_that_of_the_staged_scores(pair: tuple[str, str], 
         assert loss == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("n_low", "n_high", "expected"), [(12, 8, 0), (8, 12, 1), (10, 10, 0)])
-def test_unseen_missing_values_follow_the_heavier_child(n_low: int, n_high: int, expected: int) -> None:
-    X = np.array([[0.0]] * n_low + [[1.0]] * n_high)
-    y = np.array([0] * n_low + [1] * n_high)
-    model = DeepBoostClassifier.paper(n_rounds=1).fit(X, y)
-    assert model.predict([[np.nan]])[0] == expected
-
-
-def test_heavier_means_the_sum_of_the_weights() -> None:
-    X = np.array([[0.0]] * 10 + [[1.0]] * 4)
-    y = np.array([0] * 10 + [1] * 4)
-    for w in (np.where(y == 1, 5.0, 1.0), np.where(y == 1, 2.75, 0.5)):
-        model = DeepBoostClassifier.paper(n_rounds=1).fit(X, y, sample_weight=w)
-        assert model.predict([[np.nan]])[0] == 1
-
-
 def test_a_question_about_missing_values_reads_as_one() -> None:
     column = np.where(np.arange(40) % 2, np.nan, 7.0)[:, None]
     text = repr(DeepBoostClassifier(20).fit(column, np.arange(40) % 2).ensemble_)

@@ -25,7 +25,9 @@ def optimum(objective: Objective, X: np.ndarray, price: float) -> float:
     return best.value
 
 
-@in_turns("kind, penalties, step", SOLVED, [(0.0, 0.05), (0.03, 0.0), (0.02, 0.02)], ["closed_form", "line_search"])
+@in_turns(
+    "kind, penalties, step", SOLVED, [(0.0, 0.05), (0.03, 0.0), (0.02, 0.02)], ["closed_form", "line_search", "damped"]
+)
 def test_long_runs_reach_the_optimum_over_all_stumps(
     kind: tuple[tuple[str, str], int], penalties: tuple[float, float], step: str
 ) -> None:
@@ -42,24 +44,13 @@ def test_long_runs_reach_the_optimum_over_all_stumps(
         family="stumps",
         complexity_penalty=lam,
         l1_penalty=beta,
-        step=step,
+        step="closed_form" if step == "damped" else step,
+        learning_rate=0.3 if step == "damped" else 1.0,
     ).fit(X, y, sample_weight=w)
     start = objective.value(multiclass.start(14, n_classes))
     reached = model.history_["objective"][-1]
-    assert best - 1e-7 <= reached <= best + (1e-7 if n_classes == 2 else 1e-4 * (start - best))
-
-
-@pytest.mark.parametrize(("pair", "n_classes"), SOLVED, ids=str)
-def test_damped_runs_reach_the_optimum_too(pair: tuple[str, str], n_classes: int) -> None:
-    X, y = tiny_classes(2, m=14, n_classes=n_classes)
-    objective = multiclass.make_objective(pair[0], losses.LOSSES[pair[1]], y)
-    best = optimum(objective, X, 0.05)
-    rate, n_rounds = 0.3, 4000 if n_classes == 2 else 8000
-    model = paper(
-        n_rounds=n_rounds, objective=pair[0], loss=pair[1], family="stumps", l1_penalty=0.05, learning_rate=rate
-    ).fit(X, y)
-    start = objective.value(multiclass.start(14, n_classes))
-    assert model.history_["objective"][-1] <= best + (1e-6 if n_classes == 2 else 1e-3 * (start - best))
+    slack = (1e-7 if n_classes == 2 else 1e-4 * (start - best)) * (10.0 if step == "damped" else 1.0)
+    assert best - 1e-7 <= reached <= best + slack
 
 
 def test_imbalanced_data_reach_the_optimum_too() -> None:

@@ -185,13 +185,9 @@ def test_units_of_columns_do_not_matter_unless_told_to():
         ({"rank": 41}, "number of different rows, n_samples=40; got 41"),
         ({"kernels": ["linear", NamedKernel("linear")]}, "Kernels 0 and 1 are the same"),
         ({"kernels": [lambda A, B: -A @ B.T, "rbf"]}, "Kernel 0 is not positive semi-definite"),
-        ({"kernels": ["rbf", lambda A, B: -np.abs(A[:, :1] - B[:, 0])]}, "Kernel 1 is not positive semi-definite"),
         ({"ky_fan": 1e-4, "inverse_sum": 4.1}, "Raise one of them"),
         ({"alpha": 0.0}, "alpha"),
         ({"kernels": ["rbf", NamedKernel("linear", columns=(9,))]}, "Kernel 1 looks at column 9; X has 5 columns"),
-        ({"kernels": ["rbf", lambda A, B: np.zeros((len(A), len(B)))]}, "Kernel 1 is 0 for every row"),
-        ({"kernels": ["rbf", lambda A, B: np.ones((len(A), len(B)))]}, "Kernel 1 is constant"),
-        ({"kernels": ["linear", *column_kernels(5)]}, "Kernels 0, 1, 2, 3, 4 and 5 are linearly dependent"),
     ],
 )
 def test_bad_input_is_refused(settings, message):

@@ -260,23 +260,6 @@ def test_a_checkpoint_of_other_sources_is_refused(tmp_path: Path) -> None:
         MultiSourceBoostClassifier(4).fit(X, y, sources=np.roll(s, 1), resume_from=path)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_file_has_the_model_and_q(tmp_path: Path, n_classes: int) -> None:
-    X, y, s = rows(25, n_classes=n_classes)
-    model = MultiSourceBoostClassifier(12, family=["trees", "kernel"], mixtures=Mixtures(np.eye(3), 0.1))
-    model.fit(X, y, sources=s)
-    model.save(tmp_path / "m")
-    loaded = load(tmp_path / "m")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(loaded.source_probabilities(X), model.source_probabilities(X))
-    assert loaded.source_names_.tolist() == NAMES.tolist()
-    assert (loaded.source_errors_, loaded.source_weight_) == (model.source_errors_, model.source_weight_)
-    assert loaded.agnostic_error_ == model.agnostic_error_
-    assert repr(loaded.ensemble_) == repr(model.ensemble_)
-    assert "Q(" in repr(model.ensemble_)
-    assert loaded.feature_importances_.tolist() == model.feature_importances_.tolist()
-
-
 def test_another_q_must_be_given_again(tmp_path: Path) -> None:
     X, y, s = rows(26)
     own = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, s)

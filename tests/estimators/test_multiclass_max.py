@@ -9,18 +9,8 @@ import pytest
 
 from multiclass_tools import check_path, first_objective, like, objective_of, paper
 from radboost import DeepBoostClassifier
-from reference.data import tiny_classes
+from reference.data import STUCK, tiny_classes
 from reference.deepboost import Settings
-
-# No stump has a positive edge at 0: in "even" the best have the edge 0, in "strict" all have a negative one. Yet two
-# stumps together lower F: x[0] says class 0 or 1, x[1] too; where they agree they are right, and where they disagree
-# they are wrong with different labels, of which Max counts one. test_reference.py proves this.
-EVEN = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=float), np.array([0, 1, 2, 2])
-STRICT = (
-    np.repeat([[0.0, 0], [1, 1], [0, 1], [1, 0]], [3, 3, 4, 4], axis=0),
-    np.array([0] * 3 + [1] * 3 + [2, 2, 3, 3] * 2),
-)
-STUCK = {"even": EVEN, "strict": STRICT}
 
 
 def leaving(kind: str, loss: str, **changes: Any) -> DeepBoostClassifier:
@@ -48,7 +38,7 @@ def test_leaves_a_stuck_point(kind: str, loss: str, random_state: int) -> None:
 def test_only_stuck_points_are_perturbed() -> None:
     """Every other step goes down by the steepest coordinate: the audit says which is which."""
     perturbed = []
-    for X, y in (EVEN, STRICT, *(tiny_classes(seed, m=14) for seed in range(6))):
+    for X, y in (*STUCK.values(), *(tiny_classes(seed, m=14) for seed in range(6))):
         settings = Settings(rounds=40, objective="max", loss="logistic", family="stumps", beta=0.001)
         model = like(settings).fit(X, y)
         perturbed.append(check_path(model, settings, X, y, np.ones(len(y)), search=True).perturbed)

@@ -115,6 +115,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"objective": "max"},
     {"objective": "compsum"},
     {"loss": "exponential"},
+    {"tree_options": TreeOptions(leaves="rated")},
 ]
 
 
@@ -245,42 +246,6 @@ def test_offsets_of_differences_are_shifted_targets(loss: str, of_rows: bool) ->
     np.testing.assert_allclose(model.predict(X, offset), shifted.predict(X) + offset, rtol=1e-9, atol=1e-9)
     if loss == "huber":
         assert model.loss_ == shifted.loss_
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("setting", CLASSIFIERS[:2], **by_name)
-def test_an_offset_of_another_models_scores_goes_on_from_it(setting: Settings, n_classes: int) -> None:
-    """The objective after the first model, less its penalty, is where the second begins, and its rounds lower it."""
-    X, y, _ = rows(8, n_classes)
-    kind, parameters = setting
-    plain = {**parameters, "complexity_penalty": 0.0, "calibration": None}
-    first = kind(10, n_jobs=1, **plain).fit(X, y)
-    f = first.decision_function(X)
-    second = kind(10, n_jobs=1, **plain, random_state=1).fit(X, y, offset=f)
-    objectives = [*first.history_["objective"], *second.history_["objective"]]
-    assert np.all(np.diff(objectives) <= 1e-12)
-    whole = first._objective_on(prepare(first, X, y), 1)
-    losses = whole.row_losses(second.decision_function(X, f), y.astype(np.uint16))
-    np.testing.assert_allclose(losses.mean(), objectives[-1], rtol=1e-5)
-
-
-def test_going_on_by_an_offset_equals_a_warm_start() -> None:
-    """Whole steps of the line search along one tree a round: the second fit makes the rounds of a longer first one."""
-    X, y, _ = rows(9)
-    parameters: dict[str, Any] = {
-        "loss": "squared",
-        "n_jobs": 1,
-        "subsample": 1.0,
-        "complexity_penalty": 0.0,
-        "n_candidates": 1,
-        "family": TreeFamilies(sizes=[4], norms=[1e6]),
-        "learning_rate": 0.5,
-    }
-    long = RGBRegressor(6, **parameters).fit(X, y)
-    first = RGBRegressor(3, **parameters).fit(X, y)
-    second = RGBRegressor(3, **parameters).fit(X, y, offset=first.predict(X))
-    np.testing.assert_allclose(second.history_["objective"], long.history_["objective"][3:], rtol=1e-9)
-    np.testing.assert_allclose(second.predict(X, first.predict(X)), long.predict(X), atol=1e-8)
 
 
 @pytest.mark.parametrize("setting", EVERYONE, **by_name)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from boosting_cases import Squared, SquaredHinge
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor
 
 RNG = np.random.default_rng(0)
@@ -14,16 +15,6 @@ X = RNG.normal(size=(120, 4))
 T = 2.0 * X[:, 0] + X[:, 1]
 Y = (T > 0).astype(int)
 THREE = np.digitize(T, [-1.0, 1.0])
-
-
-class Squared:
-    lipschitz: Any = 1.0
-
-    def value(self, targets: Any, scores: Any) -> Any:
-        return 0.5 * (scores - targets) ** 2
-
-    def derivative(self, targets: Any, scores: Any) -> Any:
-        return scores - targets
 
 
 class ChangesScores(Squared):
@@ -70,16 +61,9 @@ def test_predictions_are_made_of_scores_that_stay() -> None:
         model.predict(X)
 
 
-class SquaredHinge:
-    def value(self, targets: Any, scores: Any) -> Any:
-        return np.maximum(1.0 - targets * scores, 0.0) ** 2
-
-    def derivative(self, targets: Any, scores: Any) -> Any:
-        return -2.0 * targets * np.maximum(1.0 - targets * scores, 0.0)
-
-
 class ChangesMargins(SquaredHinge):
     def __init__(self, method: str) -> None:
+        super().__init__()
         self.method = method
 
     def value(self, targets: Any, scores: Any) -> Any:

@@ -59,13 +59,6 @@ def test_probabilities_are_those_of_the_objective(n_classes: int, objective: str
     np.testing.assert_array_equal(stages[-1], p)
 
 
-def test_probabilities_are_those_of_the_fit(model: DeepBoostClassifier) -> None:
-    X = random_rows(6)
-    before = model.predict_proba(X)
-    model.set_params(loss="exponential")
-    np.testing.assert_array_equal(model.predict_proba(X), before)
-
-
 def test_probabilities_may_be_zero(model: DeepBoostClassifier) -> None:
     model.objective_ = "sum"
     model.loss_ = "exponential"

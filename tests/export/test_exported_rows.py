@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
+from boosting_cases import SquaredHinge
 from export_tools import GCC, Compiled, run_onnx, run_treelite, same_kind
 from radboost import (
     DeepBoostClassifier,
@@ -239,20 +240,10 @@ def test_unfitted_models() -> None:
         model.rows_for_export([[0.0]])
 
 
-class Own:
-    """The logistic loss under another name."""
-
-    def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0.0, -targets * scores)
-
-    def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        return -targets / (1.0 + np.exp(targets * scores))
-
-
 @pytest.mark.parametrize("estimator", [DeepBoostClassifier, RGBClassifier])
 def test_losses_of_users_have_no_probabilities_elsewhere(estimator: Any, plain: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = plain
-    model = estimator(3, loss=Own(), calibration=None, n_jobs=1).fit(X, y)
+    model = estimator(3, loss=SquaredHinge(), calibration=None, n_jobs=1).fit(X, y)
     for export in (model.to_onnx, model.to_c):
         with pytest.raises(ExportError, match=r"loss is one of your own.*probabilities=False"):
             export()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from federation_tools import LocalTransport, all_rows, candidates, domain_model, estimator
-from radboost import DeepBoostClassifier, load
+from radboost import DeepBoostClassifier
 from radboost.families import Candidates, Trees
 from radboost.federated.fitting import TrainedByOwners, fit_federated
 from turns import in_turns
@@ -83,13 +83,6 @@ def test_one_domain_needs_no_q() -> None:
     federated, _ = fit_federated(estimator(), LocalTransport(4, 1), candidates=given, domain_model=None)
     assert essence(federated, X) == essence(central, X)
     assert federated.domain_classifier_ is None
-
-
-def test_files_keep_the_model_with_its_q(tmp_path: Any) -> None:
-    X, _, _ = all_rows(4)
-    federated, _ = fit_federated(estimator(), LocalTransport(4), candidates=candidates(), domain_model=domain_model())
-    federated.save(tmp_path / "model.radboost")
-    np.testing.assert_array_equal(load(tmp_path / "model.radboost").predict_proba(X), federated.predict_proba(X))
 
 
 @pytest.mark.parametrize("changes", [{}, {"step": "line_search", "learning_rate": 1.0}])

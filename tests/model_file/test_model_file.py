@@ -14,11 +14,11 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from boosting_cases import Squared, SquaredHinge
 from hand_made import fitted, random_ensemble, random_rows
 from model_files import assert_same_model, reload
 from radboost import (
     DeepBoostClassifier,
-    EarlyStopping,
     KernelFamily,
     ModelFileError,
     MultiTaskSparseBoostClassifierCV,
@@ -33,7 +33,6 @@ from radboost.losses import QuantileLoss
 from radboost.model_file import MissingPartError, NotStored, encoding, read, save_model
 from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
 from radboost.sparsity import Generator, Kernel
-from radboost.trees import with_tree_options
 
 ROWS = np.abs(random_rows(0)) + 0.25
 
@@ -46,26 +45,6 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 
 # --- round trips: properties/test_models.py has those of every estimator --------------------------------------
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"family": ["stumps", "trees"], "max_features": None, "thresholds": "best"},
-        {"tree_options": TreeOptions(growth="best_first", max_leaves=6, max_bins=16)},
-        {"early_stopping": EarlyStopping(patience=3, validation_fraction=0.3)},
-        {"complexity_penalty": 100.0},
-    ],
-    ids=str,
-)
-@pytest.mark.filterwarnings("ignore:The model is empty")
-def test_the_loaded_model_is_the_saved_one(data, tmp_path: Path, parameters: dict) -> None:
-    X, y = data
-    model = DeepBoostClassifier(**(with_tree_options({"n_rounds": 12, "max_depth": 3} | parameters))).fit(X, y)
-    loaded = reload(model, tmp_path / "m")
-    assert loaded.get_params() == model.get_params()
-    assert_same_model(model, loaded, X)
 
 
 @pytest.mark.parametrize("kernels", [False, True])
@@ -151,16 +130,6 @@ def test_only_fitted_known_estimators(tmp_path: Path, data) -> None:
 # --- what is not stored -----------------------------------------------------------------------------------
 
 
-class SquaredHinge:
-    """Phi(u) = max(0, u)^2."""
-
-    def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        return np.maximum(1.0 - targets * scores, 0.0) ** 2
-
-    def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        return -2.0 * targets * np.maximum(1.0 - targets * scores, 0.0)
-
-
 def test_a_loss_of_the_users_own(data, tmp_path: Path) -> None:
     X, y = data
     model = DeepBoostClassifier(n_rounds=5, loss=SquaredHinge()).fit(X, y)
@@ -203,14 +172,8 @@ def test_auto_comes_back(estimator: Any, data, tmp_path: Path) -> None:
     assert (header["params"]["loss"], header["given_params"]) == (model.loss_, {"loss": "auto"})
 
 
-class Tripled:
+class Tripled(Squared):
     """A loss of targets with a link of its own."""
-
-    def value(self, targets: Any, scores: Any) -> Any:
-        return (targets - scores) ** 2
-
-    def derivative(self, targets: Any, scores: Any) -> Any:
-        return 2.0 * (scores - targets)
 
     def inverse_link(self, scores: Any) -> Any:
         return 3.0 * scores

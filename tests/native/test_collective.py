@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from collective_tools import ThreadGroup, split_at_random
+from collective_tools import ThreadGroup
 from radboost import _native
 
 MASK = (1 << 64) - 1
@@ -41,9 +41,3 @@ def test_a_method_that_is_missing_is_named() -> None:
 
     with pytest.raises(AttributeError, match="sum"):
         _native.sums_of_128_bits(Incomplete(), [0], [1])
-
-
-def test_every_row_has_one_worker() -> None:
-    parts = split_at_random(50, 3, np.random.default_rng(1), empty=1)
-    assert len(parts[1]) == 0
-    assert sorted(np.concatenate(parts)) == list(range(50))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from native_rows import GradientRows
+from native_tools import regression_grower
 from radboost import _native
 from radboost.trees import bin_rows
 from reference import chance, constraints
@@ -17,7 +18,6 @@ from reference import gradient as naive
 
 SEEDS = st.integers(0, 10**6)
 ORDERS = {"1": 1.0, "2": 2.0, "inf": np.inf}
-NO_DIRECTIONS = np.zeros(0, dtype=np.int8)
 
 
 def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, categories: bool = False) -> Any:
@@ -36,17 +36,6 @@ def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, ca
         state = GradientRows("multinomial", 0.0, outputs, classes, np.zeros(0) if weights is None else weights)
     state.set(rng.normal(size=m * outputs), 1)
     return target, data, state, weights
-
-
-def grower_of(data: Any, state: Any, **options: Any) -> Any:
-    settings = {
-        "max_features": 0,
-        "subsample": 1.0,
-        "random_thresholds": False,
-        "minimum_leaf_weight": 0.0,
-        "directions": NO_DIRECTIONS,
-    }
-    return _native.RegressionTrees(data, state.weighting, **settings | options | {"seed": 0, "n_threads": 1})
 
 
 def binned(data: Any, state: Any, weights: Any) -> naive.Binned:
@@ -103,7 +92,7 @@ def test_trees_match_the_naive_grower(
     _, data, state, weights = make(seed, outputs=outputs, weighted=weighted, categories=categories)
     rows = binned(data, state, weights)
     expected = naive.grow(rows, 9, int(minimum))
-    grower = grower_of(data, state, minimum_leaf_weight=minimum)
+    grower = regression_grower(data, state, minimum_leaf_weight=minimum)
     assert grower.grow(0, 9) == len(expected)
     for n in range(1, len(expected) + 1):  # every smaller tree comes with the largest
         same_splits(data, rows, grower.arrays(grower.cut(n, 1e6, "2")), expected[:n])
@@ -146,7 +135,9 @@ def test_monotone_trees_match_the_naive_grower(
     rows = binned(data, state, weights)
     expected = naive.grow(rows, 9, int(minimum), directions, drawn(data, targets, subsample))
     given_directions = np.array(directions, dtype=np.int8)
-    grower = grower_of(data, state, minimum_leaf_weight=minimum, directions=given_directions, subsample=subsample)
+    grower = regression_grower(
+        data, state, minimum_leaf_weight=minimum, directions=given_directions, subsample=subsample
+    )
     assert grower.grow(3, 9) == len(expected)
     m = float(sum(rows.masses))
     for n in range(len(expected) + 1):
@@ -180,7 +171,9 @@ def test_regression_trees_with_groups_match_the_naive_grower(
     expected = naive.grow(
         rows, 9, 0, directions, None, lambda asked: constraints.allowed_columns(asked, 3, groups, most)
     )
-    made = grower_of(data, state, directions=np.array(directions, dtype=np.int8), groups=groups, most_columns=most)
+    made = regression_grower(
+        data, state, directions=np.array(directions, dtype=np.int8), groups=groups, most_columns=most
+    )
     assert made.grow(0, 9) == len(expected)
     for n in range(1, len(expected) + 1):
         same_splits(data, rows, made.arrays(made.cut(n, 1e6, "2")), expected[:n])
@@ -192,7 +185,7 @@ def test_leaves_are_the_best_fit_inside_the_ball(
 ) -> None:
     _, data, state, weights = make(seed, outputs=outputs, weighted=weighted)
     rows = binned(data, state, weights)
-    grower, nodes = grower_of(data, state), naive.grow(rows, 6)
+    grower, nodes = regression_grower(data, state), naive.grow(rows, 6)
     grower.grow(0, 6)
     m = float(sum(rows.masses))
     for n in range(len(nodes) + 1):
@@ -256,14 +249,14 @@ def test_what_is_refused() -> None:
         GradientRows("squared", 0.0, 1, y, np.array([1.0, 0.0, 1.0]))
     state = GradientRows("squared", 0.0, 1, y, np.zeros(0))
     state.set(np.zeros(3), 1)
-    grower = grower_of(data, state)
+    grower = regression_grower(data, state)
     grower.grow(0, 1)
     with pytest.raises(ValueError, match="radius"):
         grower.cut(1, 0.0, "2")
     with pytest.raises(ValueError, match="order"):
         grower.cut(1, 1.0, "3")
     with pytest.raises(ValueError, match="direction"):
-        grower_of(data, state, directions=np.array([2, 0], dtype=np.int8))
+        regression_grower(data, state, directions=np.array([2, 0], dtype=np.int8))
     other = GradientRows("squared", 0.0, 1, y[:2], np.zeros(0))
     with pytest.raises(ValueError, match="other rows"):
         other.step(grower, grower.cut(1, 1.0, "2"), 1.0, 1)
@@ -272,7 +265,7 @@ def test_what_is_refused() -> None:
 def test_nothing_to_cut_before_a_tree_is_grown() -> None:
     _, data, state, _ = make(0)
     with pytest.raises(ValueError, match="no tree"):
-        grower_of(data, state).cut(1, 1.0, "2")
+        regression_grower(data, state).cut(1, 1.0, "2")
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
@@ -286,7 +279,7 @@ def test_a_column_of_two_values_has_one_threshold_to_draw(outputs: int) -> None:
     state.set(np.zeros(300 * outputs), 1)
     found = []
     for drawn in (False, True):
-        trees = grower_of(data, state, random_thresholds=drawn)
+        trees = regression_grower(data, state, random_thresholds=drawn)
         trees.grow(0, 20)
         found.append(trees.arrays(trees.cut(20, 1.0, "2")))
     for best, drawn_one in zip(*found, strict=True):

@@ -217,20 +217,6 @@ def check_random_thresholds(
     check_questions(sizes, trees, naive)
 
 
-def test_max_features_draws_columns_per_node() -> None:
-    rng = np.random.default_rng(1)
-    X, y = by_class(rng.normal(size=(300, 20)), rng.choice([-1, 1], 300))
-    data, state = bin_natively(X), state_with_weights(y, np.ones(300))
-    full = grow_natively(data, state, max_depth=1)[3][0].feature[0]
-    drawn = [int(grow_natively(data, state, r, max_features=3, max_depth=1)[3][0].feature[0]) for r in range(60)]
-    assert len(set(drawn)) > 10
-    assert 0 < sum(f == full for f in drawn) < 30
-    features = {
-        int(f) for r in range(5) for f in grow_natively(data, state, r, max_features=3)[3][-1].feature if f >= 0
-    }
-    assert len(features) > 5
-
-
 @pytest.mark.parametrize("sizes", [(1025, 1025), (1025, 1088), (2049, 1), (1087, 1087), (3001, 1113)])
 @pytest.mark.parametrize("options", [{}, {"criterion": "gini", "max_features": 2}, {"subsample": 0.7}])
 def test_rows_swept_by_words_are_those_of_the_node(sizes: tuple[int, int], options: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from radboost import _native
 from reference import growth, multiclass, splits
 from reference.data import smooth_classes, tiny_classes
 from reference.losses import LOSSES
-from reference.multiclass import ABSTAIN, make_objective, vertex
+from reference.multiclass import make_objective, vertex
 from turns import in_turns
 
 
@@ -156,12 +156,3 @@ def test_many_rows(pair: tuple[str, str], criterion: str, growth_order: str) -> 
         options |= {"growth": "best_first", "max_leaves": 6}
     for n_threads in (1, 2, 4):
         check(walk, naive, **options, n_threads=n_threads)
-
-
-def test_abstaining_leaves_are_stored_and_predicted_as_silence() -> None:
-    X, y = np.array([[0.0], [0], [0], [1], [1], [1]]), np.array([0, 0, 0, 0, 1, 2])
-    walk = Walk(0, ("maxsum", "exponential"), X, y, "none", 0)
-    _, _, edges, (stump,) = grow_natively(bin_natively(walk.X), walk.state, max_depth=1)
-    leaves = stump.value[stump.feature < 0]
-    assert leaves.tolist() == [0, ABSTAIN]
-    assert edges == [pytest.approx(0.5)]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from native_rows import MarginRows, row_weights
 from native_tools import state_with_weights
 from radboost import _native
-from reference import losses
 
 
 @given(st.floats(-700, 700))
@@ -45,40 +44,6 @@ def test_loss_kernels_do_not_depend_on_the_length(name: str) -> None:
     for i in range(len(u)):
         one_value, one_derivative = _native.evaluate_loss(name, u[i : i + 1])
         assert (one_value[0], one_derivative[0]) == (value[i], derivative[i])
-
-
-def fresh(m: int, seed: int, weights: str) -> tuple[np.ndarray, np.ndarray | None]:
-    rng = np.random.default_rng(seed)
-    y = rng.choice([-1, 1], m)
-    w = {"none": None, "whole": rng.integers(1, 5, m).astype(float), "real": rng.random(m) + 0.1}[weights]
-    return y, w
-
-
-@pytest.mark.parametrize("weights", ["none", "whole", "real"])
-@pytest.mark.parametrize("name", ["exponential", "logistic"])
-def test_sums_and_weights(name: str, weights: str) -> None:
-    y, w = fresh(57, 1, weights)
-    state = MarginRows(y, w, name)
-    w = np.ones(57) if w is None else w
-    assert state.total_weight == pytest.approx(w.sum(), rel=1e-15)
-    columns = _native.HypothesisColumns(57)
-    f = np.zeros(57)
-    for seed in range(4):
-        sums = state.reweigh(1)
-        u = 1 - y * f
-        slope = w * losses.LOSSES[name].derivative(u)
-        assert sums.loss == pytest.approx(np.sum(w * losses.LOSSES[name].value(u)), rel=1e-14)
-        assert sums.slope == pytest.approx(slope.sum(), rel=1e-14)
-        assert sums.error == pytest.approx(np.sum(w * (y * f <= 0)), rel=1e-14, abs=1e-14)
-        D = slope / slope.sum()
-        np.testing.assert_allclose(state.edge_weights() / 2.0**61, D * y, rtol=1e-13)
-        np.testing.assert_allclose(state.growth_weights() / 2.0**30, D, atol=3e-9)
-        h = np.round(np.random.default_rng(seed).uniform(-1, 1, 57) * 2**20) / 2**20
-        slot = columns.add_values(h.astype(np.float32))
-        np.testing.assert_allclose(state.edges(columns, False, 1)[slot], np.sum(D * y * h), atol=1e-9)
-        state.step(columns, slot, 0.75, 1)
-        f = f + 0.75 * h
-        np.testing.assert_allclose(state.values(), f, atol=1e-15)
 
 
 def test_weighted_sum_is_exact_and_order_free() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from collective_tools import ThreadGroup
 from native_rows import ClassRows, GradientRows, MarginRows
-from native_tools import bin_natively, grower
-from radboost import _native
+from native_tools import bin_natively, grower, regression_grower
 
 N_ROWS, N_COLUMNS, N_BINS, DEPTH = 4000, 5, 40, 6
 
@@ -77,21 +76,12 @@ def test_regression_trees_meet_once_a_split(rows: Any) -> None:
     data, X = rows
     group, halves, n_leaves = ThreadGroup(2), [np.arange(0, N_ROWS, 2), np.arange(1, N_ROWS, 2)], 20
     targets = np.sin(3 * X).sum(axis=1)
-    settings = {
-        "max_features": 0,
-        "subsample": 1.0,
-        "random_thresholds": False,
-        "minimum_leaf_weight": 0.0,
-        "directions": np.zeros(0, dtype=np.int8),
-        "seed": 5,
-        "n_threads": 1,
-    }
 
     def work(rank: int, collective: Any) -> Any:
         own = halves[rank]
         state = GradientRows("squared", 0.0, 1, targets[own], None, collective=collective)
         state.set(np.zeros(len(own)), 1)
-        trees = _native.RegressionTrees(data.subset(own), state.weighting, **settings)
+        trees = regression_grower(data.subset(own), state)
         before = len(group.met)
         trees.grow(0, n_leaves)
         return group.met[before:]

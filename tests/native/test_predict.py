@@ -15,27 +15,13 @@ from native_tools import forest_of
 from radboost import _native
 from reference import growth
 
-
-def random_tree(rng: np.random.Generator, n_features: int, answers: Any = (-1, 1)) -> Any:
-    feature, threshold, left, missing_left, value = [-1], [0.0], [0], [False], [int(answers[-1])]
-    for _ in range(int(rng.integers(0, 8))):
-        leaf = int(rng.choice([i for i, f in enumerate(feature) if f < 0]))
-        feature[leaf] = int(rng.integers(n_features))
-        threshold[leaf] = float(rng.choice([0.0, -0.5, 0.5, 1.0, math.inf, 1e300, -1e300, 0.1]))
-        left[leaf], missing_left[leaf] = len(feature), bool(rng.integers(2))
-        for _ in range(2):
-            feature.append(-1)
-            threshold.append(0.0)
-            left.append(0)
-            missing_left.append(False)
-            value.append(int(rng.choice(answers)))
-    return SimpleNamespace(feature=feature, threshold=threshold, left=left, missing_left=missing_left, value=value)
+FEW_CUTS = [0.0, -0.5, 0.5, 1.0, math.inf, 1e300, -1e300, 0.1]
 
 
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 200), st.sampled_from([np.float64, np.float32]))
 def test_scores(seed: int, n_trees: int, m: int, dtype: Any) -> None:
     rng = np.random.default_rng(seed)
-    trees = [random_tree(rng, 3) for _ in range(n_trees)]
+    trees = [grown(rng, int(rng.integers(8)), 3, [-1, 1], FEW_CUTS) for _ in range(n_trees)]
     X = rng.choice([0.0, -0.0, 0.5, 0.1, -0.5, 2.0, np.nan, 1e30, -1e30, np.nextafter(0.5, 1)], (m, 3)).astype(dtype)
     weights = rng.integers(-9, 9, n_trees) / 8
     values = np.array([growth.predict(tree, X) for tree in trees])
@@ -55,7 +41,7 @@ def test_scores(seed: int, n_trees: int, m: int, dtype: Any) -> None:
 )
 def test_votes_for_classes(seed: int, n_trees: int, m: int, n_outputs: int, dtype: Any) -> None:
     rng = np.random.default_rng(seed)
-    trees = [random_tree(rng, 3, answers=range(-1, n_outputs)) for _ in range(n_trees)]
+    trees = [grown(rng, int(rng.integers(8)), 3, range(-1, n_outputs), FEW_CUTS) for _ in range(n_trees)]
     X = rng.choice([0.0, -0.0, 0.5, 0.1, -0.5, 2.0, np.nan, 1e30, np.nextafter(0.5, 1)], (m, 3)).astype(dtype)
     weights = rng.integers(0, 2**20, n_trees) / 2**20
     votes = np.array([growth.predict(tree, X) for tree in trees]).astype(int)

@@ -13,7 +13,7 @@ from radboost import DeepBoostClassifier, TreeOptions
 from radboost.losses import get_loss
 from radboost.objectives import row_cost
 from reference import losses, multiclass
-from reference.data import smooth, smooth_classes
+from reference.data import smooth_classes
 
 # What the largest probability of a row may miss the hit rate by, on average over ten bins of equal size. The price of
 # complexity shrinks the scores of the logistic loss, so that probabilities are rather too cautious.
@@ -73,35 +73,6 @@ def test_probabilities_solve_the_stationarity_system(pair: tuple[str, str]) -> N
     order = np.argsort(model.decision_function(X), axis=1, kind="stable")
     ranked = np.take_along_axis(found, order, axis=1)
     assert np.all(np.diff(ranked, axis=1) >= -1e-12)  # the more score, the more probability
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_probabilities_of_large_scores_stay_finite(pair: tuple[str, str]) -> None:
-    X = np.arange(30.0)[:, None]
-    y = np.repeat([0, 1, 2], 10)
-    model = DeepBoostClassifier.paper(
-        n_rounds=200, objective=pair[0], loss=pair[1], tree_options=TreeOptions(split_criterion="gini")
-    ).fit(X, y)
-    probabilities = model.predict_proba(X)
-    assert np.all(np.isfinite(probabilities))
-    assert np.all((probabilities >= 0) & (probabilities <= 1))
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
-    np.testing.assert_array_equal(probabilities.argmax(axis=1), model.predict(X))
-    with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(model.predict_log_proba(X), np.log(probabilities))
-
-
-@pytest.mark.parametrize("loss", ["exponential", "logistic"])
-def test_probabilities_of_two_classes_follow_the_loss(loss: str) -> None:
-    """p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f))."""
-    X, y = smooth(12, m=100)
-    slope = losses.LOSSES[loss].derivative
-    model = DeepBoostClassifier(8, calibration=None, complexity_penalty=0.001, loss=loss).fit(X, y)
-    f = model.decision_function(X)
-    found = model.predict_proba(X)
-    np.testing.assert_allclose(found[:, 1], slope(1 + f) / (slope(1 - f) + slope(1 + f)), rtol=1e-12)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-15)
-    np.testing.assert_array_equal(model.classes_[np.argmax(found, axis=1)][f != 0], model.predict(X)[f != 0])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

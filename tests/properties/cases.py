@@ -125,6 +125,9 @@ def essence(model: Any, X: Any) -> dict[str, Any]:
         facts[name] = getattr(model, name, None)
     for name in ("coef_", "intercept_", "alpha_", "optimality_gap_", "n_features_used_", "classes_"):
         facts[name] = getattr(model, name, None)
+    for name in ("chosen_", "alphas_", "validation_losses_", "source_errors_", "source_weight_", "agnostic_error_"):
+        facts[name] = getattr(model, name, None)
+    facts["calibration_"] = repr(getattr(model, "calibration_", None))
     for name in ("weights", "complexities", "steps", "right_on_plus", "right_on_minus", "sample_size"):
         facts[f"ensemble {name}"] = getattr(model.ensemble_, name, None)
     return {name: _plain(fact) for name, fact in facts.items()}

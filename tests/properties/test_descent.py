@@ -9,24 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boosting_cases import SmoothHinge
 from multiclass_tools import PAIRS, first_objective, objective_of
 from radboost import DeepBoostClassifier, TreeOptions
 from reference import losses
 from reference.data import smooth, smooth_classes, tiny, tiny_classes
 from reference.deepboost import Settings
-
-
-class SmoothHinge:
-    """A user's own loss: Phi(u) = u + sqrt(1 + u^2)."""
-
-    def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        u = 1 - targets * scores
-        return u + np.sqrt(1 + u * u)
-
-    def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        u = 1 - targets * scores
-        return -targets * (1 + u / np.sqrt(1 + u * u))
-
 
 OWN = {"smooth_hinge": SmoothHinge()}
 ALL_PAIRS = [*PAIRS, ("sum", "smooth_hinge"), ("maxsum", "smooth_hinge"), ("max", "smooth_hinge")]

@@ -11,7 +11,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -288,32 +287,6 @@ def test_fits_in_several_python_threads_at_once(case: Case) -> None:
     for thread in threads:
         thread.join(60)
     assert found == [expected] * 4
-
-
-def _essence_of(name: str, seed: int) -> dict[str, Any]:
-    (case,) = (case for case in CASES if case.name == name)
-    X, y = case.data(seed, m=150, missing=0.05)
-    return essence(case.make(n_jobs=2).fit(X, y), X)
-
-
-@pytest.mark.slow  # imports the package in two more processes
-def test_fits_in_processes_of_joblib() -> None:
-    names = [
-        case.name for case in CASES if "default" in case.name or "given" in case.name or "Classifier," in case.name
-    ]
-    here = [_essence_of(name, 3) for name in names]
-    tests = str(Path(__file__).resolve().parents[1])
-    sys_path = [tests, *sys.path]
-    with joblib.parallel_config("loky", n_jobs=2):
-        there = joblib.Parallel()(joblib.delayed(_essence_elsewhere)(name, 3, sys_path) for name in names)
-    assert there == here
-
-
-def _essence_elsewhere(name: str, seed: int, path: list[str]) -> dict[str, Any]:
-    sys.path[:0] = [folder for folder in path if folder not in sys.path]
-    from properties.test_determinism import _essence_of as essence_of
-
-    return essence_of(name, seed)
 
 
 SCRIPT = """

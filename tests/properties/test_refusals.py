@@ -37,10 +37,6 @@ ROWS: dict[str, tuple[Any, str]] = {
         lambda X: pd.DataFrame({"colour": ["red", 1] * (len(X) // 2), "size": X[:, 0]}),
         "(?is)(convert|numeric|string|encode|text).*column 'colour'|column 'colour'.*(convert|numeric|string|encode)",
     ),
-    "a date": (
-        lambda X: pd.DataFrame({"day": pd.to_datetime(["2020-01-01"] * len(X)), "size": X[:, 0]}),
-        "(?i)convert|numeric|date|encode|dtype",
-    ),
     "two columns of one name": (lambda X: pd.DataFrame(X[:, :2], columns=["a", "a"]), "more than one column named 'a'"),
     "a frame without columns": (lambda X: pd.DataFrame(index=range(len(X))), "has no columns; give at least one"),
     "an integer beyond all floats": (lambda X: [[10**400, *row] for row in X.tolist()], "(?i)too large"),

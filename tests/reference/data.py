@@ -6,6 +6,17 @@ import math
 
 import numpy as np
 
+# No stump lowers the objective "max" from 0: in "even" the best have the edge 0, in "strict" all have a negative one.
+# Yet two stumps together do: x[0] says class 0 or 1, x[1] too; where they agree they are right, and where they disagree
+# they are wrong with different labels, of which Max counts one. test_reference.py proves this.
+STUCK = {
+    "even": (np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 1, 2, 2])),
+    "strict": (
+        np.repeat([[0.0, 0], [1, 1], [0, 1], [1, 0]], [3, 3, 4, 4], axis=0),
+        np.array([0] * 3 + [1] * 3 + [2, 2, 3, 3] * 2),
+    ),
+}
+
 
 def tiny(
     seed: int = 0, m: int = 14, d: int = 3, levels: int = 5, missing: float = 0.0

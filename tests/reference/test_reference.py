@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reference import baselines, binning, growth, losses, multiclass, splits
-from reference.data import smooth_classes, tiny_classes
+from reference.data import STUCK, smooth_classes, tiny_classes
 from reference.multiclass import NAMES, Sums, make_objective, vertex
 
 PHI = {name: losses.LOSSES[name] for name in ("exponential", "logistic", "smooth_hinge")}
@@ -70,16 +70,7 @@ def test_gini_is_the_fall_of_the_weighted_impurity() -> None:
     assert best.score == max(s for _, s in scored) == min(scored)[1]
 
 
-# The best answers of both columns are right where they agree. Where they disagree they are wrong with different
-# labels, which costs Max only one of the two: no stump lowers it from 0, though two together do.
-EVEN = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 1, 2, 2])
-STRICT = (
-    np.repeat([[0.0, 0], [1, 1], [0, 1], [1, 0]], [3, 3, 4, 4], axis=0),
-    np.array([0] * 3 + [1] * 3 + [2, 2, 3, 3] * 2),
-)
-
-
-@pytest.mark.parametrize(("X", "y"), [EVEN, STRICT], ids=["even", "strict"])
+@pytest.mark.parametrize(("X", "y"), STUCK.values(), ids=STUCK)
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
 def test_a_stuck_point_of_max(X: np.ndarray, y: np.ndarray, loss: str) -> None:
     n_classes = int(y.max()) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
-from radboost.rows.offsets import mixed_in, read_offset
+from radboost.rows.hashing import Hashes, joined
+from radboost.rows.offsets import read_offset
 from radboost.rows.read import (
     BLOCK_BYTES,
     Rows,
@@ -146,6 +147,7 @@ class PreparedRows:
     offset: FloatArray | None = None  # initial scores; None: 0
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: computed on validation rows besides the loss
     class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
+    hash_cache: list[Hashes] = field(default_factory=list)  # result of `row_hashes`, shared by copies; at first empty
 
     @property
     def n_rows(self) -> int:
@@ -235,22 +237,24 @@ class PreparedRows:
 
     def by_content(self, n_threads: int) -> PreparedRows:
         """These rows, sorted by the hashes of their bins and classes."""
-        return self._keep(np.argsort(self.data.row_hashes(self.class_ids, n_threads), kind="stable"))
+        return self._keep(np.argsort(self.row_hashes(n_threads), kind="stable"))
 
     def n_different(self, n_threads: int) -> int:
         """Number of distinct rows (bins, class and offset) of all workers; copies and weights do not count."""
-        hashes = self.row_weights().gather(self._hashes(n_threads))
-        hashes.sort()  # in place: there may be many
+        hashes = np.sort(self.row_weights().gather(joined(self.row_hashes(n_threads), self.offset)))
         return len(hashes) and 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1]))
 
     def fewest_of_class(self, n_threads: int) -> int:
         """Number of distinct rows of the class that has the fewest."""
+        self.row_hashes(n_threads)  # once for all classes
         places = (np.flatnonzero(self.class_ids == one) for one in range(len(self.known_classes)))
         return min(self._keep(rows).n_different(n_threads) for rows in places)
 
-    def _hashes(self, n_threads: int) -> npt.NDArray[np.uint64]:
-        """Hash of each row's bins, class and offset, equal for equal rows; uint64, shape (n_rows,)."""
-        return mixed_in(self.data.row_hashes(self.class_ids, n_threads), self.offset)
+    def row_hashes(self, n_threads: int) -> Hashes:
+        """Hash of each row's bins and class, equal for equal rows; uint64, shape (n_rows,). Computed once and kept."""
+        if not self.hash_cache:
+            self.hash_cache.append(self.data.row_hashes(self.class_ids, n_threads))
+        return self.hash_cache[0]
 
     def _rows_by_content(self, seed: int, n_threads: int) -> RowsByContent:
         strata = self.class_ids.astype(np.uint32)
@@ -262,7 +266,7 @@ class PreparedRows:
         if self.costs is not None and self.costs.per_row:
             ties += [self.costs.table[self.order].astype(np.float64), self.costs.floor[self.order, None]]
         given = (self.row_weights(), self.copies(), np.hstack(ties))
-        return RowsByContent.of(self._hashes(n_threads), strata, seed, *given)
+        return RowsByContent.of(joined(self.row_hashes(n_threads), self.offset), strata, seed, *given)
 
     def copies(self) -> FloatArray:
         """Number of copies of each row: its weight, or 1 for all rows if a weight is no whole number."""
@@ -284,6 +288,7 @@ class PreparedRows:
             weights=_select(self.weights, places),
             targets=_select(self.targets, places),
             offset=_select(self.offset, places),
+            hash_cache=[hashes[places] for hashes in self.hash_cache],
         )
 
     @property
@@ -300,6 +305,7 @@ class PreparedRows:
             class_ids=np.repeat(np.arange(2, dtype=np.uint16), len(first)),
             weights=None,
             offset=None,
+            hash_cache=[],
         )
 
     def digests(self) -> dict[str, str]:
@@ -385,12 +391,16 @@ def with_offsets(
     check_pair("offset", watched is not None, offset, offset_val)
     n_outputs, of_classes = training.n_outputs, training.classes is not None
     own = read_offset(offset, training.n_given, n_outputs, of_classes=of_classes)
-    training = replace(training, offset=_kept(own, training.kept))
+    training = replace(training, offset=_unless_zero(_kept(own, training.kept)))
     if watched is not None:
         names = {"name": "offset_val", "rows": "X_val"}
         others = read_offset(offset_val, watched.n_given, n_outputs, **names, of_classes=of_classes)
-        watched = replace(watched, offset=_kept(others, watched.kept))
+        watched = replace(watched, offset=_unless_zero(_kept(others, watched.kept)))
     return training, watched
+
+
+def _unless_zero(offset: FloatArray | None) -> FloatArray | None:
+    return None if offset is None or not offset.any() else offset
 
 
 def _kept(numbers: FloatArray | None, places: Places | None) -> FloatArray | None:

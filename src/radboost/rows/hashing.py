@@ -26,10 +26,10 @@ def mix(words: Hashes, index: int | npt.NDArray[np.int64] = 0) -> Hashes:
     A bijection of words that maps close ones far apart; with index 0 it is `mix(x)` of the native core.
     """
     with np.errstate(over="ignore"):
-        found = words + (np.asarray(index).astype(np.uint64) + np.uint64(1)) * GOLDEN
-        found = (found ^ (found >> np.uint64(30))) * FIRST_FACTOR
-        found = (found ^ (found >> np.uint64(27))) * SECOND_FACTOR
-        return np.asarray(found ^ (found >> np.uint64(31)))
+        words = words + (np.asarray(index).astype(np.uint64) + np.uint64(1)) * GOLDEN
+        words = (words ^ (words >> np.uint64(30))) * FIRST_FACTOR
+        words = (words ^ (words >> np.uint64(27))) * SECOND_FACTOR
+        return np.asarray(words ^ (words >> np.uint64(31)))
 
 
 def keyed(keys: Hashes, values: Hashes) -> Hashes:
@@ -62,19 +62,21 @@ def joined(hashes: Hashes, values: npt.NDArray[Any] | None) -> Hashes:
 
 def cell_bits(values: npt.NDArray[Any]) -> Hashes:
     """64 bits of each cell: a number's own, or a text's hash; one pattern for all missing values."""
-    if values.dtype.kind in "biuf":
-        numbers = values.astype(np.float64)
-        return np.where(np.isnan(numbers), np.nan, numbers + 0.0).view(np.uint64)  # one NaN, and no zero below 0
+    if values.dtype.kind in "biuf" or not any(isinstance(cell, str) for cell in values.tolist()):
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+            return np.where(np.isnan(numbers), np.nan, numbers + 0.0).view(np.uint64)  # one NaN, and no zero below 0
+        except (TypeError, ValueError, OverflowError):
+            pass  # other objects
     cells = values.tolist()
-    bits_of = {value: _bits_of(value) for value in set(cells)}
-    return np.array([bits_of[value] for value in cells], dtype=np.uint64)
+    bits_of = {cell: _bits_of(cell) for cell in set(cells)}
+    return np.array([bits_of[cell] for cell in cells], dtype=np.uint64)
 
 
 def digest(hashes: Hashes, names: Sequence[str]) -> str:
     """Hexadecimal SHA-256 of data: the hashes of their rows in order, and the names of their columns."""
-    found = hashlib.sha256(repr(list(names)).encode("utf-8", "surrogatepass"))
-    found.update(hashes.astype("<u8").tobytes())
-    return found.hexdigest()
+    of_names = repr(list(names)).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(of_names + hashes.astype("<u8").tobytes()).hexdigest()
 
 
 def drawn(hashes: Hashes, most: int) -> RowIndices:
@@ -109,16 +111,14 @@ def take_rows(X: Any, rows: RowIndices | Sequence[int]) -> Any:
 
 def _hashes_of_cells(bits: Hashes, columns: Hashes) -> Hashes:
     """Hashes of cells and the keys of their columns; 0 for a zero, so that dense and sparse rows have equal sums."""
-    found = keyed(bits, columns)
-    found[bits == 0] = 0
-    return found
+    return np.where(bits == 0, np.uint64(0), keyed(bits, columns))
 
 
 def _hashes_of_sparse(X: Any) -> Hashes:
     rows = sparse.csr_array(X, copy=True)
     rows.sum_duplicates()
-    found = _hashes_of_cells(cell_bits(rows.data), rows.indices.astype(np.uint64))
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(found, dtype=np.uint64)])
+    hashes = _hashes_of_cells(cell_bits(rows.data), rows.indices.astype(np.uint64))
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashes, dtype=np.uint64)])
     return mix(sums[rows.indptr[1:]] - sums[rows.indptr[:-1]])
 
 

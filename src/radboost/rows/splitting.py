@@ -119,16 +119,16 @@ def _ends(
     keys: Hashes, strata: npt.NDArray[np.uint32], between: Between, *, distinct: bool = False
 ) -> tuple[npt.NDArray[np.uint32], Hashes, Hashes]:
     """Strata with rows to hold back, and the lowest and the highest key of these rows."""
-    found = []
+    ends = []
     for stratum in np.unique(strata).tolist():
         ranked = np.sort(keys[strata == stratum])
         if distinct:
             ranked = ranked[np.concatenate([[True], ranked[1:] != ranked[:-1]])]
-        first, last = (math.ceil(share * len(ranked) - ROUNDING) for share in between)
+        first, last = (math.ceil(fraction * len(ranked) - ROUNDING) for fraction in between)
         last = min(last, first + len(ranked) - 1)
         if first < last:
-            found.append((stratum, ranked[first], ranked[last - 1]))
-    numbers, lowest, highest = zip(*found, strict=True) if found else ((), (), ())
+            ends.append((stratum, ranked[first], ranked[last - 1]))
+    numbers, lowest, highest = zip(*ends, strict=True) if ends else ((), (), ())
     return np.array(numbers, dtype=np.uint32), np.array(lowest, dtype=np.uint64), np.array(highest, dtype=np.uint64)
 
 

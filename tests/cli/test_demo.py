@@ -48,7 +48,8 @@ def test_it_runs(
             assert files[0].resolve().as_uri() in output
             assert all(path.exists() for path in files)
     assert (folder / "digits.csv").read_text().splitlines()[0].endswith("pixel_7_7,parity")
-    assert max(len(line) for line in output.splitlines() if str(tmp_path) not in line and "95%" not in line) <= 100
+    free = (str(tmp_path), "95%", "AUC")  # paths and figures, which may be longer
+    assert max(len(line) for line in output.splitlines() if not any(text in line for text in free)) <= 100
     if not without:
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert radboost.load(model).n_features_in_ > 30

@@ -17,7 +17,7 @@ from radboost._number_formats import MISSING_WORDS
 from radboost.cli.cells import as_dates, as_numbers, as_texts, kind_of
 from radboost.cli.columns import cells_of, choose_columns, find_column
 from radboost.cli.reading import RawTable, ReadOptions, read_table
-from radboost.cli.splitting import fingerprint, hold_out, row_hashes
+from radboost.cli.splitting import fingerprint, hold_out, table_hashes
 from radboost.cli.targets import known_labels, read_target
 
 
@@ -241,7 +241,7 @@ def test_rows_are_held_out_by_content(file: Path) -> None:
         given = read(file, "\n".join([header, *rows]))
         table = choose_columns(given, ["a", "b"], set(), MISSING_WORDS).table
         y = read_target(cells_of(given, "y", MISSING_WORDS), None).y
-        hashes = row_hashes(table)
+        hashes = table_hashes(table)
         learn, held = hold_out(hashes, y, 0.3, seed, stratify=True)
         assert len(learn) + len(held) == len(rows)
         assert not set(hashes[learn]) & set(hashes[held])
@@ -260,3 +260,11 @@ def test_rows_are_held_out_by_content(file: Path) -> None:
     _, rows_out, _ = out(unlike)
     assert np.mean([unlike[i].endswith("q") for i in rows_out]) == pytest.approx(0.2)
     assert len(rows_out) == 150
+
+
+def test_rows_that_are_written_alike_have_different_hashes(file: Path) -> None:
+    """Names and values in which the signs of the other stand, and numbers that are texts."""
+    rows = ["b=c,x,1", "b=x,c,1", "b=c,x,01", "b is missing,z,1", "b=z,,1"]
+    given = read(file, "\n".join(["a,a=b,n", *rows]))
+    table = choose_columns(given, ["a", "a=b", "n"], {"a", "a=b", "n"}, MISSING_WORDS).table
+    assert len(np.unique(table_hashes(table))) == len(rows)

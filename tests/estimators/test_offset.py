@@ -26,7 +26,7 @@ from radboost import (
 from radboost.baselines import SAMMEClassifier
 from radboost.estimators._learning import learn
 from radboost.losses import GammaLoss
-from radboost.rows.offsets import mixed_in
+from radboost.rows.hashing import joined
 from radboost.rows.prepare import prepare
 
 Settings = tuple[type[Any], dict[str, Any]]
@@ -319,10 +319,16 @@ def test_prepared_rows_carry_offsets_along() -> None:
 
 def test_hashes_tell_offsets_apart() -> None:
     hashes = np.arange(5, dtype=np.uint64)
-    assert mixed_in(hashes, None) is hashes
-    np.testing.assert_array_equal(mixed_in(hashes, np.zeros((5, 3))), hashes)
+    assert joined(hashes, None) is hashes
     one, other = np.array([[1.0, 2.0]] * 5), np.array([[2.0, 1.0]] * 5)
-    assert not np.any(mixed_in(hashes, one) == mixed_in(hashes, other))
+    assert not np.any(joined(hashes, one) == joined(hashes, other))
+
+
+def test_offsets_of_rows_without_weight_do_not_count() -> None:
+    X, y, _ = rows(15)
+    weights = (np.arange(len(y)) > 3).astype(float)
+    prepared = prepare(RGBClassifier(), X, y, weights, offset=np.where(weights == 0.0, 1.0, 0.0))
+    assert prepared.offset is None
 
 
 def test_what_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from fingerprints import fractions
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.estimators import learn
-from radboost.rows.prepare import PreparedRows, prepare
+from radboost.rows.content import content_digests
+from radboost.rows.prepare import PreparedRows, Watched, prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
 
@@ -133,3 +134,23 @@ def test_what_tells_rows_from_others() -> None:
         "weights": prepare(DeepBoostClassifier(), X, y, fractions(len(y)) + 1),
     }.items():
         assert [name for name in digests if other.digests()[name] != digests[name]] == [part]
+
+
+def test_digests_of_rows_in_any_order() -> None:
+    """Labels, targets and weights of validation rows count with the row that they belong to."""
+    X, y = two()
+    rows, order = prepare(DeepBoostClassifier(), X, y), np.random.default_rng(0).permutation(len(y))
+    assert content_digests(rows, 1) == content_digests(prepare(DeepBoostClassifier(), X[order], y[order]), 1)
+
+    def of_validation(labels: list[int], targets: list[float], weights: list[float]) -> str:
+        watched = Watched(X[:2], np.array(labels, dtype=np.uint16), np.array(weights), np.array(targets))
+        return content_digests(replace(rows, validation=watched), 1)["validation rows"]
+
+    given = ([0, 1], [2.0, 3.0], [4.0, 5.0])
+    others = [
+        ([1, 0], [2.0, 3.0], [4.0, 5.0]),
+        ([0, 1], [3.0, 2.0], [4.0, 5.0]),
+        ([0, 1], [2.0, 3.0], [5.0, 4.0]),
+        ([0, 1], [4.0, 5.0], [2.0, 3.0]),
+    ]
+    assert len({of_validation(*one) for one in (given, *others)}) == 5

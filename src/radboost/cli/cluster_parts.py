@@ -13,12 +13,13 @@ from radboost.cli.cells import Texts, as_numbers, as_texts
 from radboost.cli.cluster_columns import ColumnsToRead, PartSeen, look_at, read_part
 from radboost.cli.columns import FeatureTable, numbers_of, table_of
 from radboost.cli.rows import LabeledRows
-from radboost.cli.splitting import Hashes, fingerprint, order_of, row_hashes
+from radboost.cli.splitting import fingerprint, order_of
 from radboost.cli.targets import check_all_numbers, labels_of
 from radboost.distributed.arguments import TRAINING
 from radboost.distributed.parquet import ParquetPartition
 from radboost.distributed.partitions import LoadedPartition
 from radboost.model_file import ColumnSchema
+from radboost.rows.hashing import Hashes
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class TablePart:
     def load(self) -> LoadedPartition:
         found = self.encoding.read(self.part)
         if self.held_out is not None:
-            found = found.take(np.flatnonzero(~self.held_out.of(row_hashes(found.table))))
+            found = found.take(np.flatnonzero(~self.held_out.of(found.hashes)))
         return LoadedPartition(found.table.for_model("table"), found.y, found.weights)
 
 
@@ -122,7 +123,7 @@ def seen_in(given: NumberedPart, columns: ColumnsToRead) -> PartSeen:
 def hashed(given: NumberedPart, encoding: Encoding, held_out: HeldOut | None) -> Hashed:
     """Run by a worker: with a rule for the rows held out their number, otherwise the hashes of all."""
     found = encoding.read(given)
-    hashes = row_hashes(found.table)
+    hashes = found.hashes
     rows_hash = int(fingerprint(hashes, found.y), 16)
     if held_out is None:
         return Hashed(hashes, found.y, 0, rows_hash, len(hashes))
@@ -142,7 +143,7 @@ class Wanted:
 def taken(given: NumberedPart, encoding: Encoding, wanted: Wanted) -> tuple[LabeledRows, LabeledRows]:
     """Run by a worker: rows to learn from, and rows held out."""
     found = encoding.read(given)
-    hashes = row_hashes(found.table)
+    hashes = found.hashes
     out = np.zeros(len(hashes), dtype=bool) if wanted.held_out is None else wanted.held_out.of(hashes)
     # another order than the one that decides who is held out
     order = order_of(hashes, -1 - wanted.seed).astype(np.float64) / 2.0**64

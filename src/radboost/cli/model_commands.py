@@ -18,7 +18,7 @@ from radboost.cli.files import check_new, write_whole
 from radboost.cli.reading import STDIN, RawTable, ReadOptions, read_table
 from radboost.cli.reporting import check_report, write_report
 from radboost.cli.rows import LabeledRows, labeled_rows
-from radboost.cli.splitting import fingerprint, row_hashes
+from radboost.cli.splitting import fingerprint
 from radboost.cli.writing import format_to_write, write_table
 from radboost.explain.explanation import Contribution
 from radboost.model_file import Schema, load_model
@@ -158,7 +158,7 @@ def _labeled_rows_of(model: Any, data: str, read: ReadOptions, console: Console)
         )
     part, notes = labeled_rows(given, schema, getattr(model, "classes_", None))
     console.note(*notes)
-    if schema.facts.get("rows_hash") == fingerprint(row_hashes(part.table), part.y):
+    if schema.facts.get("rows_hash") == fingerprint(part.hashes, part.y):
         console.note(
             "these are the very rows that the model was fitted to, so that the figures are better than it is; judge it "
             "by other rows, or by the verdict of radboost fit (radboost info shows it)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,21 +20,11 @@ from radboost.cli.console import Console
 from radboost.cli.models import Plan, fit_and_choose, fit_once
 from radboost.cli.options import FitOptions
 from radboost.cli.reading import RawTable, read_table, read_tables
-from radboost.cli.splitting import (
-    Hashes,
-    Rows,
-    copies_out,
-    fingerprint,
-    folds_of,
-    hold_out,
-    latest,
-    mixed,
-    row_hashes,
-)
+from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest, table_hashes
 from radboost.cli.targets import check_all_numbers, known_labels, present, read_target
 from radboost.model_file import Schema
 from radboost.report.figures import count
-from radboost.rows.contents import cell_bits, joined
+from radboost.rows.hashing import Hashes, cell_bits, joined
 
 FEWEST_ROWS = 10
 
@@ -50,10 +41,14 @@ class LabeledRows:
     units: Hashes | None = None
     """Hash of the observation that a row belongs to; None: equal rows are one observation."""
 
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Hash of the values of each row, without its target."""
+        return table_hashes(self.table)
+
     def keys(self) -> Hashes:
         """Hash of each row with its target and weight."""
-        keys = joined(row_hashes(self.table), self.y)
-        return keys if self.weights is None else mixed(keys ^ cell_bits(self.weights))
+        return joined(joined(self.hashes, self.y), self.weights)
 
     def in_order(self) -> LabeledRows:
         """Same rows in an order that depends on their content alone."""
@@ -121,7 +116,7 @@ class InMemorySource:
 
     def rows_hash(self) -> str:
         """Hash of all rows with their targets."""
-        return fingerprint(row_hashes(self.whole.table), self.whole.y)
+        return fingerprint(self.whole.hashes, self.whole.y)
 
     def divide(self, console: Console) -> RowSplit:
         """Hold rows out, or read test rows from another file."""
@@ -131,7 +126,7 @@ class InMemorySource:
         if options.holdout == 0.0:
             console.note(NOT_JUDGED)
             return RowSplit(whole, None, "", False)
-        hashes, stratify = row_hashes(whole.table), schema.task == "classes"
+        hashes, stratify = whole.hashes, schema.task == "classes"
         if len(np.unique(hashes)) < 2:
             raise ValueError(NOTHING_TO_LEARN)
         units = hashes if whole.units is None else whole.units
@@ -315,7 +310,7 @@ def _groups(given: RawTable, name: str, missing: tuple[str, ...], part: LabeledR
     codes, used = texts.codes, np.unique(texts.codes[texts.codes >= 0])
     if len(used) < 2:
         raise ValueError(f"--group {name!r}: there must be two groups at least; got {len(used)}")
-    return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], row_hashes(part.table))
+    return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], part.hashes)
 
 
 def _times(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:

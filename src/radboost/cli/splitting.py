@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost.cli.columns import FeatureTable
+from radboost.model_file import ColumnSchema
+from radboost.rows.hashing import Hashes, cell_bits, hash_columns, joined, keyed, mix
 
-Hashes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-
-def row_hashes(table: FeatureTable) -> Hashes:
-    """Hash of each row by its values and the names of their columns."""
-    total = np.zeros(table.n_rows, dtype=np.uint64)
-    for column in table.columns:
-        values = table.values[column.name]
-        if column.kind == "category":
-            of_values = [_hash_of(f"{column.name}={value}") for value in column.categories]
-            hashes = np.array([*of_values, _hash_of(f"{column.name} is missing")], dtype=np.uint64)[
-                np.maximum(values, -1)
-            ]
-        else:
-            # one zero, and one way to be missing
-            numbers = np.where(np.isnan(values), np.nan, np.asarray(values, dtype=np.float64) + 0.0)
-            hashes = mixed(np.ascontiguousarray(numbers).view(np.uint64) ^ np.uint64(_hash_of(column.name)))
-        total += hashes  # modulo 2^64, in any order
-    return mixed(total)
+def table_hashes(table: FeatureTable) -> Hashes:
+    """Hash of each row by its values and the names of their columns; categories beyond the limit count as missing."""
+    return hash_columns(((_key(column.name), _bits(column, table)) for column in table.columns), table.n_rows)
 
 
 def fingerprint(hashes: Hashes, y: npt.NDArray[Any]) -> str:
     """Text that is the same for the same rows with the same targets, in any order."""
-    labels, codes = np.unique(y, return_inverse=True)
-    of_labels = np.array([_hash_of(str(label)) for label in labels.tolist()], dtype=np.uint64)
-    return f"{int(mixed(hashes ^ of_labels[codes.reshape(-1)]).sum(dtype=np.uint64)):016x}"
+    return f"{int(joined(hashes, y).sum(dtype=np.uint64)):016x}"
 
 
 def hold_out(hashes: Hashes, y: npt.NDArray[Any], fraction: float, seed: int, *, stratify: bool) -> tuple[Rows, Rows]:
@@ -71,7 +54,7 @@ def copies_out(hashes: Hashes, keys: Hashes, learned: Rows, fraction: float, see
     ranked = of_rows[order]
     first = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]]) if len(ranked) else np.zeros(0, dtype=np.int64)
     number = np.arange(len(ranked)) - np.repeat(first, np.diff(np.r_[first, len(ranked)]))
-    drawn = mixed(order_of(ranked, seed) + number.astype(np.uint64)) >> np.uint64(11)
+    drawn = mix(order_of(ranked, seed), number) >> np.uint64(11)
     return np.sort(learned[order[(number > 0) & (drawn < np.uint64(fraction * 2**53))]])
 
 
@@ -97,7 +80,7 @@ def latest(times: npt.NDArray[np.float64], fraction: float) -> tuple[Rows, Rows]
 
 def order_of(hashes: Hashes, seed: int) -> Hashes:
     """Sort key of the rows: those with the lowest are held out."""
-    return mixed(hashes ^ np.uint64(_hash_of(f"held out, seed {seed}")))
+    return keyed(hashes, np.array([seed % 2**64], dtype=np.uint64))
 
 
 def _classes_of_groups(group_of: npt.NDArray[Any], n_groups: int, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -111,13 +94,13 @@ def _classes_of_groups(group_of: npt.NDArray[Any], n_groups: int, y: npt.NDArray
     return class_of
 
 
-def _hash_of(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+def _key(text: str) -> np.uint64:
+    return np.uint64(cell_bits(np.array([text], dtype=object))[0])
 
 
-def mixed(values: Hashes) -> Hashes:
-    """Finalizer of SplitMix64."""
-    values = values + _GOLDEN
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+def _bits(column: ColumnSchema, table: FeatureTable) -> Hashes:
+    """64 bits of each value of a column."""
+    values = table.values[column.name]
+    if column.kind != "category":
+        return cell_bits(values)
+    return cell_bits(np.array([*column.categories, None], dtype=object))[np.maximum(values, -1)]

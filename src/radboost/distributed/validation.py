@@ -90,11 +90,10 @@ def offsets_of(
     }
     given = [part for part in parts if part.n_rows]
     found = [read_offset(part.load().offset, part.n_rows, n_outputs, **names) for part in given]
-    if not any(workers.all_gather(any(one is not None for one in found))):
-        return None
     shape = () if n_outputs == 1 else (n_outputs,)
     filled = [np.zeros((part.n_rows, *shape)) if one is None else one for part, one in zip(given, found, strict=True)]
-    return np.ascontiguousarray(staying(np.concatenate([np.zeros((0, *shape)), *filled]), kept))
+    offset = staying(np.concatenate([np.zeros((0, *shape)), *filled]), kept)
+    return np.ascontiguousarray(offset) if any(workers.all_gather(bool(offset.any()))) else None
 
 
 def costs_of(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost import complexity
 from radboost._validation import check_integer
@@ -15,26 +14,16 @@ from radboost.engine import HypothesisColumns, current
 from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer
 from radboost.families.kinds import kind_of
 from radboost.families.raw_rows import RawRows, enter_again
+from radboost.rows.hashing import mix
 from radboost.trees.tree import Tree, tree_of
-
-MULTIPLIER = 0x9E3779B97F4A7C15
 
 
 def draw(seed: int, round_index: int, n: int, size: int | None) -> list[int]:
     """Random subset of 0, ..., n - 1 of this size, ascending; None for all. The same on any machine."""
     if size is None or size >= n:
         return list(range(n))
-    keys = mixed(mixed(np.array([seed % 2**64], dtype=np.uint64), round_index), 1) ^ np.arange(n, dtype=np.uint64)
-    return sorted(np.lexsort((np.arange(n), mixed(keys, 2)))[:size].tolist())
-
-
-def mixed(words: npt.NDArray[np.uint64], salt: int) -> npt.NDArray[np.uint64]:
-    """Words that look random: the finisher of splitmix64."""
-    with np.errstate(over="ignore"):
-        words = words + np.uint64((salt + 1) * MULTIPLIER % 2**64)
-        words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return words ^ (words >> np.uint64(31))
+    keys = mix(mix(np.array([seed % 2**64], dtype=np.uint64), round_index), 1) ^ np.arange(n, dtype=np.uint64)
+    return sorted(np.argsort(mix(keys, 2), kind="stable")[:size].tolist())
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radboost._tables import known_form
 from radboost._validation import check_sample_weight
-from radboost.rows.contents import row_hashes
+from radboost.rows.hashing import row_hashes
 from radboost.rows.read import plain_labels
 
 

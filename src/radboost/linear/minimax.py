@@ -18,9 +18,9 @@ import numpy.typing as npt
 from scipy.optimize import nnls
 
 from radboost._typing import FloatArray
-from radboost.families.candidates import mixed
 from radboost.linear.columns import DesignMatrix, matrix_times
 from radboost.losses.model_evaluation import EvaluationLoss
+from radboost.rows.hashing import mix
 
 SOLVERS = ("descent_ascent", "mirror_prox")
 # Weight of the condition that weights of vertices sum to 1, against the squared distance, in projections.
@@ -122,7 +122,7 @@ class Batches:
     def draw(self, round_index: int) -> tuple[FloatArray, list[EvaluationLoss]]:
         """Standardized rows with a column of ones at the end, and their losses."""
         keys = np.arange(self._size, dtype=np.uint64) + np.uint64(round_index * self._size)
-        words = mixed(mixed(keys, self._seed % 2**32), 1)
+        words = mix(mix(keys, self._seed % 2**32), 1)
         drawn = np.searchsorted(self._ends, (words >> np.uint64(11)) * 2.0**-53 * self._ends[-1])
         chosen = self._rows[np.minimum(drawn, len(self._rows) - 1)]
         block = self._X[chosen]

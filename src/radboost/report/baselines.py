@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
-from radboost.rows.contents import RowIndices, drawn, folds
+from radboost.rows.hashing import RowIndices, drawn, folds
 
 MOST_ROWS, MOST_CELLS, MOST_COLUMNS = 20_000, 10_000_000, 1000
 MOST_ROWS_OF_QUANTILES = 1000

@@ -15,7 +15,7 @@ from radboost.report.profile import MOST_COLUMNS, MOST_ROWS, ColumnProfile, prof
 from radboost.report.residuals import distribution
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
 from radboost.rows.categories import MOST_CATEGORIES
-from radboost.rows.contents import Hashes
+from radboost.rows.hashing import Hashes
 
 SHOWN_COLUMNS = 60
 MOSTLY_MISSING, DRIFT, FEW_ROWS, RARE = 0.5, 0.05, 100, 10

@@ -13,7 +13,7 @@ from radboost.report.figures import count, plain
 from radboost.report.html import shortened
 from radboost.report.shapley import Contributions
 from radboost.report.subject import UNKNOWN, Subject
-from radboost.rows.contents import take_rows
+from radboost.rows.hashing import take_rows
 
 MOST_COLUMNS, SHOWN, N_REPEATS, FEWEST_ROWS = 40, 15, 3, 10
 MOST_ROWS = 2000

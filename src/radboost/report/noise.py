@@ -12,7 +12,7 @@ from radboost.estimators import RGBClassifier
 from radboost.report.blocks import Block, Cell, CellTable, Section, Text
 from radboost.report.figures import count, percent, rounded
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
-from radboost.rows.contents import RowIndices, folds
+from radboost.rows.hashing import RowIndices, folds
 from radboost.trees import TreeOptions
 
 N_FOLDS, MOST_ROWS, MOST_CELLS = 4, 4000, 4_000_000

@@ -17,7 +17,7 @@ from radboost.report.html import shortened
 from radboost.report.leaks import FEWEST_ROWS, Suspicion, TargetValues, is_id
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
 from radboost.rows.categories import MOST_CATEGORIES
-from radboost.rows.contents import RowIndices, folds
+from radboost.rows.hashing import RowIndices, folds
 from radboost.rows.read import is_missing
 
 MOST_COLUMNS, MOST_ROWS, MOST_TESTED_ROWS = 1000, 20_000, 10_000

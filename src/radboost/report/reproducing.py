@@ -11,7 +11,7 @@ from radboost.report.blocks import Block, CellTable, Code, Section, Text
 from radboost.report.figures import count
 from radboost.report.html import shortened
 from radboost.report.subject import Subject
-from radboost.rows.contents import digest
+from radboost.rows.hashing import digest
 
 PACKAGES = ("radboost", "numpy", "scipy", "scikit-learn")
 COMMAND = "command"  # entry of the context with a command line

@@ -9,7 +9,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.explain.importance import trees_of
-from radboost.rows.contents import Hashes, RowIndices, drawn, take_rows
+from radboost.rows.hashing import Hashes, RowIndices, drawn, take_rows
 
 MOST_ROWS, FEWEST_ROWS, MOST_PAIRS = 1000, 50, 20_000_000
 

@@ -21,7 +21,7 @@ from radboost.losses import QuantileLoss
 from radboost.report.figures import Groups
 from radboost.report.kinds import Kinds, kinds_of, value_text
 from radboost.report.shapley import Contributions, contributions
-from radboost.rows.contents import Hashes, RowIndices, digest, drawn, joined, row_hashes, take_rows
+from radboost.rows.hashing import Hashes, RowIndices, digest, drawn, joined, row_hashes, take_rows
 from radboost.rows.read import plain_labels, read_matrix, read_targets
 
 if TYPE_CHECKING:

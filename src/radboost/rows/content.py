@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from radboost._typing import FloatArray
-from radboost.rows.offsets import mixed_in
+from radboost.rows.hashing import Hashes, joined, row_hashes
 from radboost.rows.prepare import PreparedRows, Watched, digest_of
 from radboost.rows.weights import RowWeights
 
-Hashes = npt.NDArray[np.uint64]
 HALF = np.uint64(32)
 LOW = np.uint64(2**32 - 1)
 
@@ -20,43 +17,36 @@ def content_digests(prepared: PreparedRows, n_threads: int) -> dict[str, str]:
 
     A row enters by its bins, and the thresholds of the bins enter too.
     """
-    data, order = prepared.data, prepared.order
+    data, order, weights = prepared.data, prepared.order, prepared.row_weights()
     bins = [data.thresholds(column) for column in range(data.n_columns)]
-    own = data.row_hashes(prepared.class_ids, n_threads)
-    sums = {"rows": own, "labels": _with(own, prepared.targets), "weights": _with(own, prepared.weights)}
+    hashes = prepared.row_hashes(n_threads)
+    sums = {"rows": hashes, "labels": joined(hashes, prepared.targets), "weights": joined(hashes, prepared.weights)}
     if prepared.offset is not None:
-        sums["offsets"] = _with(own, prepared.offset)
+        sums["offsets"] = joined(hashes, prepared.offset)
     if prepared.costs is not None:
         costs = prepared.costs
-        sums["costs"] = _with(own, costs.scale * costs.table[order].astype(np.float64) + costs.floor[order, None])
+        sums["costs"] = joined(hashes, costs.scale * costs.table[order].astype(np.float64) + costs.floor[order, None])
     if prepared.sources is not None:
         sources = prepared.sources
-        sums["sources"] = _with(own, np.column_stack([sources.ids[order], sources.shares[order]]).astype(np.float64))
+        sums["sources"] = joined(joined(hashes, sources.ids[order]), sources.shares[order])
     columns = [prepared.n_features, prepared.feature_names, sorted(prepared.categories.items())]
-    found = {"columns": digest_of(columns)}
-    weights = prepared.row_weights()
-    found |= {name: _sum_over_all(hashes, weights) for name, hashes in sums.items()}
-    found["rows"] = digest_of([found["rows"], *bins])
-    found["labels"] = digest_of([found["labels"], prepared.classes])
+    digests = {"columns": digest_of(columns)} | {name: _sum_over_all(one, weights) for name, one in sums.items()}
+    digests["rows"] = digest_of([digests["rows"], *bins])
+    digests["labels"] = digest_of([digests["labels"], prepared.classes])
     if prepared.validation is not None:
-        watched = prepared.validation
-        own = _of_watched(watched)
-        found["validation rows"] = _sum_over_all(own, watched.row_weights())
-        if watched.offset is not None:
-            found["validation offsets"] = _sum_over_all(_with(own, watched.offset), watched.row_weights())
+        validation, weights = prepared.validation, prepared.validation.row_weights()
+        hashes = _hashes_of_validation(validation)
+        digests["validation rows"] = _sum_over_all(hashes, weights)
+        if validation.offset is not None:
+            digests["validation offsets"] = _sum_over_all(joined(hashes, validation.offset), weights)
     if prepared.metrics:
-        found["metrics"] = digest_of([[metric.name for metric in prepared.metrics]])
-    return found
+        digests["metrics"] = digest_of([[metric.name for metric in prepared.metrics]])
+    return digests
 
 
-def _of_watched(rows: Watched) -> Hashes:
-    values = np.asarray(rows.X, dtype=np.float64) + 0.0
-    labels = _with(rows.class_ids.astype(np.uint64), values)
-    return _with(_with(labels, rows.targets), rows.weights)
-
-
-def _with(hashes: Hashes, numbers: FloatArray | None) -> Hashes:
-    return hashes if numbers is None else mixed_in(hashes, numbers)
+def _hashes_of_validation(rows: Watched) -> Hashes:
+    labels = joined(row_hashes(rows.X), rows.class_ids)
+    return joined(joined(labels, rows.targets), rows.weights)
 
 
 def _sum_over_all(hashes: Hashes, weights: RowWeights) -> str:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._tables import real_numbers, without_mask
 from radboost._typing import FloatArray
 
 # Largest absolute offset of classifiers: beyond it probabilities are 0 or 1, and sums of steps are not exact.
 LARGEST_OF_CLASSES = 1000.0
-MIXING = np.uint64(0x9E3779B97F4A7C15)
 
 
 def read_offset(
@@ -45,15 +43,3 @@ def read_offset(
             "counts."
         )
     return np.ascontiguousarray(numbers + 0.0) if numbers.any() else None  # -0.0 becomes 0.0
-
-
-def mixed_in(hashes: npt.NDArray[np.uint64], offset: FloatArray | None) -> npt.NDArray[np.uint64]:
-    """Hashes of rows combined with their offsets, shape (n_rows,); unchanged where the offset is None."""
-    if offset is None:
-        return hashes
-    mixed = np.zeros(len(offset), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in np.atleast_2d(offset.T):
-            mixed = (mixed ^ np.ascontiguousarray(column).view(np.uint64)) * MIXING
-            mixed ^= mixed >> np.uint64(31)
-    return np.asarray(hashes ^ mixed)

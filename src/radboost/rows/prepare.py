@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
-from radboost.rows.offsets import mixed_in, read_offset
+from radboost.rows.hashing import Hashes, joined
+from radboost.rows.offsets import read_offset
 from radboost.rows.read import (
     BLOCK_BYTES,
     Rows,
@@ -34,7 +35,7 @@ from radboost.rows.splitting import NothingToHoldBackError, RowsByContent
 from radboost.rows.weights import RowWeights
 from radboost.trees import RowBlocks, bin_rows
 
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Watched:
     weights: FloatArray | None
     targets: FloatArray | None = None  # of regression, which has no classes
     collective: Collective | None = None  # over the workers that have the others; None: all are here
-    kept: Places | None = None  # indices of these rows among those that were given; None: all
+    kept: Indices | None = None  # indices of these rows among those that were given; None: all
     n_given: int = 0  # rows that were given, including those of weight 0
     offset: FloatArray | None = None  # initial scores; None: 0
 
@@ -64,7 +65,7 @@ class CheckedRows:
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
     rows: Rows
-    kept: Places | None  # indices of these rows among those that were given; None: all
+    kept: Indices | None  # indices of these rows among those that were given; None: all
     n_given: int
     classes: npt.NDArray[Any] | None  # None: of regression
     class_ids: ClassIds  # all 0 in regression
@@ -99,12 +100,12 @@ class CheckedRows:
         n_categories = {column: len(known) for column, known in rows.categories.items()}
         given = (rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
         data = bin_rows(*given, sketched=self.sketched)
-        places = order.astype(np.uint32)
+        row_order = order.astype(np.uint32)
         return PreparedRows(
-            X=BinnedRows(data, places, rows.X.dtype) if isinstance(rows.X, RowBlocks) else rows.X,
+            X=BinnedRows(data, row_order, rows.X.dtype) if isinstance(rows.X, RowBlocks) else rows.X,
             categories=rows.categories,
             data=data,
-            order=places,
+            order=row_order,
             classes=self.classes,
             class_ids=self.class_ids[order],
             weights=_select(self.weights, order),
@@ -146,6 +147,7 @@ class PreparedRows:
     offset: FloatArray | None = None  # initial scores; None: 0
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: computed on validation rows besides the loss
     class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
+    hash_cache: list[Hashes] = field(default_factory=list)  # result of `row_hashes`, shared by copies; at first empty
 
     @property
     def n_rows(self) -> int:
@@ -222,35 +224,37 @@ class PreparedRows:
         if self.weights is not None:
             held = np.where(drawn == rows.copies, self.weights, drawn * (self.weights / rows.copies))
             learned, held = replace(learned, weights=(self.weights - held)[keep]), held[held_back]
-        places = self.order[held_back]
-        X = dense_rows(self.X[places])
+        given = self.order[held_back]
+        X = dense_rows(self.X[given])
         offset = _select(self.offset, held_back)
         targets = _select(self.targets, held_back)
         watched = Watched(X, self.class_ids[held_back], held, targets, self.collective, offset=offset)
-        return learned, watched, places
+        return learned, watched, given
 
-    def draw(self, share: float, seed: int, n_threads: int) -> PreparedRows:
+    def draw(self, fraction: float, seed: int, n_threads: int) -> PreparedRows:
         """Sample a fraction of the distinct rows of every class, by their content, each with all of its copies."""
-        return self._keep(np.flatnonzero(~self._rows_by_content(seed, n_threads).different((0.0, 1.0 - share))))
+        return self._keep(np.flatnonzero(~self._rows_by_content(seed, n_threads).different((0.0, 1.0 - fraction))))
 
     def by_content(self, n_threads: int) -> PreparedRows:
         """These rows, sorted by the hashes of their bins and classes."""
-        return self._keep(np.argsort(self.data.row_hashes(self.class_ids, n_threads), kind="stable"))
+        return self._keep(np.argsort(self.row_hashes(n_threads), kind="stable"))
 
     def n_different(self, n_threads: int) -> int:
         """Number of distinct rows (bins, class and offset) of all workers; copies and weights do not count."""
-        hashes = self.row_weights().gather(self._hashes(n_threads))
-        hashes.sort()  # in place: there may be many
+        hashes = np.sort(self.row_weights().gather(joined(self.row_hashes(n_threads), self.offset)))
         return len(hashes) and 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1]))
 
     def fewest_of_class(self, n_threads: int) -> int:
         """Number of distinct rows of the class that has the fewest."""
-        places = (np.flatnonzero(self.class_ids == one) for one in range(len(self.known_classes)))
-        return min(self._keep(rows).n_different(n_threads) for rows in places)
+        self.row_hashes(n_threads)  # once for all classes
+        of_classes = (np.flatnonzero(self.class_ids == one) for one in range(len(self.known_classes)))
+        return min(self._keep(rows).n_different(n_threads) for rows in of_classes)
 
-    def _hashes(self, n_threads: int) -> npt.NDArray[np.uint64]:
-        """Hash of each row's bins, class and offset, equal for equal rows; uint64, shape (n_rows,)."""
-        return mixed_in(self.data.row_hashes(self.class_ids, n_threads), self.offset)
+    def row_hashes(self, n_threads: int) -> Hashes:
+        """Hash of each row's bins and class, equal for equal rows; uint64, shape (n_rows,). Computed once and kept."""
+        if not self.hash_cache:
+            self.hash_cache.append(self.data.row_hashes(self.class_ids, n_threads))
+        return self.hash_cache[0]
 
     def _rows_by_content(self, seed: int, n_threads: int) -> RowsByContent:
         strata = self.class_ids.astype(np.uint32)
@@ -262,7 +266,7 @@ class PreparedRows:
         if self.costs is not None and self.costs.per_row:
             ties += [self.costs.table[self.order].astype(np.float64), self.costs.floor[self.order, None]]
         given = (self.row_weights(), self.copies(), np.hstack(ties))
-        return RowsByContent.of(self._hashes(n_threads), strata, seed, *given)
+        return RowsByContent.of(joined(self.row_hashes(n_threads), self.offset), strata, seed, *given)
 
     def copies(self) -> FloatArray:
         """Number of copies of each row: its weight, or 1 for all rows if a weight is no whole number."""
@@ -274,16 +278,17 @@ class PreparedRows:
             return np.ones(self.n_rows)
         return whole
 
-    def _keep(self, places: Places) -> PreparedRows:
+    def _keep(self, indices: Indices) -> PreparedRows:
         """Rows at these indices in the order of the engine."""
         return replace(
             self,
-            data=self.data.subset(places),
-            order=self.order[places],
-            class_ids=self.class_ids[places],
-            weights=_select(self.weights, places),
-            targets=_select(self.targets, places),
-            offset=_select(self.offset, places),
+            data=self.data.subset(indices),
+            order=self.order[indices],
+            class_ids=self.class_ids[indices],
+            weights=_select(self.weights, indices),
+            targets=_select(self.targets, indices),
+            offset=_select(self.offset, indices),
+            hash_cache=[hashes[indices] for hashes in self.hash_cache],
         )
 
     @property
@@ -300,11 +305,12 @@ class PreparedRows:
             class_ids=np.repeat(np.arange(2, dtype=np.uint16), len(first)),
             weights=None,
             offset=None,
+            hash_cache=[],
         )
 
     def digests(self) -> dict[str, str]:
         """Hashes of rows, labels, weights and so on by name; a checkpoint compares them."""
-        found = {
+        digests = {
             "columns": digest_of([self.n_features, self.feature_names, sorted(self.categories.items())]),
             "rows": digest_of([self.X.shape, self.X, self.order]),
             "labels": digest_of([self.classes, self.class_ids, self.targets]),
@@ -312,18 +318,18 @@ class PreparedRows:
         }
         if self.validation is not None:
             watched = self.validation
-            found["validation rows"] = digest_of([watched.X, watched.class_ids, watched.weights, watched.targets])
+            digests["validation rows"] = digest_of([watched.X, watched.class_ids, watched.weights, watched.targets])
             if watched.offset is not None:
-                found["validation offsets"] = digest_of([watched.offset])
+                digests["validation offsets"] = digest_of([watched.offset])
         if self.offset is not None:
-            found["offsets"] = digest_of([self.offset])
+            digests["offsets"] = digest_of([self.offset])
         if self.metrics:
-            found["metrics"] = digest_of([[metric.name for metric in self.metrics]])
+            digests["metrics"] = digest_of([[metric.name for metric in self.metrics]])
         if self.costs is not None:
-            found["costs"] = digest_of([self.costs.table, self.costs.scale, self.costs.floor])
+            digests["costs"] = digest_of([self.costs.table, self.costs.scale, self.costs.floor])
         if self.sources is not None:
-            found["sources"] = digest_of([self.sources.names, self.sources.ids, self.sources.shares])
-        return found
+            digests["sources"] = digest_of([self.sources.names, self.sources.ids, self.sources.shares])
+        return digests
 
 
 def _n_outputs(classes: npt.NDArray[Any] | None, targets: FloatArray | None) -> int:
@@ -354,8 +360,8 @@ def digest_of(parts: list[Any]) -> str:
     return digest.hexdigest()
 
 
-def _select(numbers: FloatArray | None, places: Places) -> FloatArray | None:
-    return None if numbers is None else np.ascontiguousarray(numbers[places])
+def _select(numbers: FloatArray | None, indices: Indices) -> FloatArray | None:
+    return None if numbers is None else np.ascontiguousarray(numbers[indices])
 
 
 def prepare(
@@ -385,16 +391,20 @@ def with_offsets(
     check_pair("offset", watched is not None, offset, offset_val)
     n_outputs, of_classes = training.n_outputs, training.classes is not None
     own = read_offset(offset, training.n_given, n_outputs, of_classes=of_classes)
-    training = replace(training, offset=_kept(own, training.kept))
+    training = replace(training, offset=_unless_zero(_kept(own, training.kept)))
     if watched is not None:
         names = {"name": "offset_val", "rows": "X_val"}
         others = read_offset(offset_val, watched.n_given, n_outputs, **names, of_classes=of_classes)
-        watched = replace(watched, offset=_kept(others, watched.kept))
+        watched = replace(watched, offset=_unless_zero(_kept(others, watched.kept)))
     return training, watched
 
 
-def _kept(numbers: FloatArray | None, places: Places | None) -> FloatArray | None:
-    return numbers if places is None else _select(numbers, places)
+def _unless_zero(offset: FloatArray | None) -> FloatArray | None:
+    return None if offset is None or not offset.any() else offset
+
+
+def _kept(numbers: FloatArray | None, indices: Indices | None) -> FloatArray | None:
+    return numbers if indices is None else _select(numbers, indices)
 
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> CheckedRows:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
+from radboost.rows.hashing import FIRST_FACTOR, GOLDEN, Hashes, mix
 from radboost.rows.weights import RowWeights
 
-Hashes = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 Between = tuple[float, float]
 
@@ -52,13 +52,9 @@ class RowsByContent:
         copies: FloatArray,
         ties: FloatArray,
     ) -> RowsByContent:
-        """Rows with keys from the hashes and the seed; the hashes are overwritten."""
-        keys = hashes
-        with np.errstate(over="ignore"):
-            keys ^= np.uint64(seed % 2**64)
-            keys *= np.uint64(0x9E3779B97F4A7C15)
-            keys ^= keys >> np.uint64(29)
-            keys *= np.uint64(0xBF58476D1CE4E5B9)
+        """Rows with keys from the hashes and the seed."""
+        keys = (hashes ^ np.uint64(seed % 2**64)) * GOLDEN
+        keys = (keys ^ (keys >> np.uint64(29))) * FIRST_FACTOR
         return cls(keys, strata, weights, copies, ties)
 
     def different(self, between: Between) -> Mask:
@@ -73,7 +69,7 @@ class RowsByContent:
         therefore split as by `different`.
         """
         keys, strata = self.weights.gather(self.keys), self.weights.gather(self.strata)
-        ranked = _sorted(keys)
+        ranked = np.sort(keys)
         if self.weights.largest(self.copies) <= 1.0 and not (ranked[1:] == ranked[:-1]).any():
             return _between(self.keys, self.strata, *_ends(keys, strata, between)).astype(np.float64)
         copies, ties = self.weights.gather(self.copies), self.weights.gather(self.ties)
@@ -123,16 +119,16 @@ def _ends(
     keys: Hashes, strata: npt.NDArray[np.uint32], between: Between, *, distinct: bool = False
 ) -> tuple[npt.NDArray[np.uint32], Hashes, Hashes]:
     """Strata with rows to hold back, and the lowest and the highest key of these rows."""
-    found = []
+    ends = []
     for stratum in np.unique(strata).tolist():
-        ranked = _sorted(keys[strata == stratum])
+        ranked = np.sort(keys[strata == stratum])
         if distinct:
             ranked = ranked[np.concatenate([[True], ranked[1:] != ranked[:-1]])]
-        first, last = (math.ceil(share * len(ranked) - ROUNDING) for share in between)
+        first, last = (math.ceil(fraction * len(ranked) - ROUNDING) for fraction in between)
         last = min(last, first + len(ranked) - 1)
         if first < last:
-            found.append((stratum, ranked[first], ranked[last - 1]))
-    numbers, lowest, highest = zip(*found, strict=True) if found else ((), (), ())
+            ends.append((stratum, ranked[first], ranked[last - 1]))
+    numbers, lowest, highest = zip(*ends, strict=True) if ends else ((), (), ())
     return np.array(numbers, dtype=np.uint32), np.array(lowest, dtype=np.uint64), np.array(highest, dtype=np.uint64)
 
 
@@ -152,15 +148,4 @@ def _between(
 
 def _of_copies(keys: Hashes, number: npt.NDArray[np.int64]) -> Hashes:
     """Key of each copy of a row: the row's own for number 0, another for every other number."""
-    with np.errstate(over="ignore"):
-        mixed = keys + number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(31)
-    return np.where(number == 0, keys, mixed)
-
-
-def _sorted(hashes: Hashes) -> Hashes:
-    ordered = hashes.copy()
-    ordered.sort()
-    return ordered
+    return np.where(number == 0, keys, mix(keys, number - 1))

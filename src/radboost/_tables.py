@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,9 @@ _KINDS_OF_ARROW = {
     "large_binary": OTHER,
     "fixed_size_binary": OTHER,
 }
+Codes = npt.NDArray[np.integer[Any]]
+Encoded = tuple[list[Any], Codes]  # values, and each row's index among them, -1 for a missing value
+
 _DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
@@ -142,6 +145,56 @@ def column_values(X: Any, column: int) -> npt.NDArray[Any]:
     if hasattr(X, "columns"):
         return X[:, column].to_numpy()  # type: ignore[no-any-return]
     return np.asarray(X if hasattr(X, "dtype") else np.array(X, dtype=object))[:, column]
+
+
+def encoded_columns(X: Any, columns: Sequence[int]) -> Iterable[Encoded | None]:
+    """Values and codes of these columns, as the table has them if they are categories; None for one of other objects.
+
+    Values need neither occur nor differ. Text is encoded by the library of the table.
+    """
+    if is_arrow(X):
+        return map(_encoded_arrow, X.select(columns).columns)
+    if hasattr(X, "iloc"):
+        return (_encoded_pandas(series.array) for _, series in X.iloc[:, columns].items())
+    return map(_encoded_polars, X[:, columns].get_columns()) if hasattr(X, "columns") else [None] * len(columns)
+
+
+def _encoded_arrow(column: Any) -> Encoded | None:
+    kind = _kind_of_arrow(column.type)
+    if kind not in (CATEGORY, TEXT) or column.null_count == len(column):
+        return None
+    chunks = (column.dictionary_encode() if kind == TEXT else column).unify_dictionaries().chunks
+    codes = [chunk.indices for chunk in chunks]
+    if column.null_count:
+        codes = [one.cast("int32").fill_null(-1) for one in codes]
+    arrays = [np.asarray(one) for one in codes]
+    return list(np.asarray(chunks[0].dictionary)), arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _encoded_pandas(values: Any) -> Encoded | None:
+    if hasattr(values, "codes"):
+        return list(np.asarray(values.categories.array, dtype=object)), values.codes
+    if hasattr(values.dtype, "pyarrow_dtype"):
+        return _encoded_arrow(values.__arrow_array__())
+    if type(values.dtype).__name__ != "StringDtype":
+        return None
+    codes, texts = values.factorize()
+    return list(texts), codes
+
+
+def _encoded_polars(values: Any) -> Encoded | None:
+    import polars as pl
+
+    if values.dtype not in (pl.Categorical, pl.Enum, pl.String):
+        return None
+    distinct = values.drop_nulls().unique()
+    if values.dtype == pl.String:
+        values, distinct = (one.cast(pl.Enum(distinct)) for one in (values, distinct))
+    physical = distinct.to_physical().to_list()  # of a Categorical, indices into the texts of the whole process
+    texts = np.full(max(physical, default=-1) + 1, None, dtype=object)
+    texts[physical] = distinct.cast(pl.String).to_list()
+    codes = values.to_physical()
+    return texts.tolist(), (codes.cast(pl.Int32).fill_null(-1) if values.null_count() else codes).to_numpy()
 
 
 def take_columns(X: Any, columns: Sequence[int]) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,25 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost._number_formats import WrittenNumbers, conversion, find_numbers
-from radboost._tables import CATEGORY, TEXT, column_kinds, column_names, column_title, column_values, is_arrow
+from radboost._tables import (
+    CATEGORY,
+    TEXT,
+    Codes,
+    Encoded,
+    column_kinds,
+    column_names,
+    column_title,
+    column_values,
+    encoded_columns,
+    is_arrow,
+)
 from radboost._typing import Category, FloatArray, FloatMatrix
 
 Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
 
 MOST_CATEGORIES = 255  # per column
 MISSING = -1  # code of a missing value or unknown category
+BLOCK_ROWS = 2**18  # of a column, converted at once
 LARGEST_EXACT = 2.0**53  # below it every whole number is a double
 MOST_CONVERSIONS = 3  # suggested conversions in a message
 _AS_TEXT = ".astype(str)"
@@ -115,12 +128,11 @@ def number_advice(X: Any, columns: Sequence[int]) -> str:
     said = []
     for column in columns:
         try:
-            levels, codes = _levels(X, column)
+            ((levels, codes),) = _levels(X, [column])
         except ValueError:  # lists and the like
             continue
-        texts = [str(level) for level in levels]
-        counts = np.bincount(codes[codes >= 0], minlength=len(texts)).tolist()
-        found = find_numbers(dict(zip(texts, counts, strict=True)))
+        counts = _counts(codes, len(levels)).tolist()
+        found = find_numbers({str(level): count for level, count in zip(levels, counts, strict=True) if count})
         if found is not None:
             line = _conversion(X, column, found, mixed=any(not isinstance(level, str) for level in levels))
             values = ", ".join(map(repr, found.examples))
@@ -142,19 +154,16 @@ def _conversion(X: Any, column: int, found: WrittenNumbers, *, mixed: bool) -> s
     return f"X = X.with_columns({conversion(found, f'pl.col({names[column]!r})', polars=True)})"
 
 
-def learn_categories(X: Any, columns: Sequence[int]) -> tuple[Categories, dict[int, npt.NDArray[np.int64]]]:
-    """Sorted categories of these columns, and by column the code of each row (MISSING for a missing value)."""
-    _refuse_sparse(X, columns)
-    categories, places = {}, {}
-    for column in columns:
-        levels, codes = _levels(X, column)
-        values = [_plain(X, column, level) for level in levels]
-        order = sorted(range(len(values)), key=lambda k: _sort_key(values[k]))
-        place_of_level = np.full(len(values) + 1, MISSING, dtype=np.int64)
-        place_of_level[order] = np.arange(len(values))
-        categories[column] = tuple(values[k] for k in order)
-        places[column] = place_of_level[codes]
-    return categories, places
+def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix) -> Categories:
+    """Sorted categories of these columns; `matrix` gets the code of each row, NaN for a missing value."""
+    categories = {}
+    for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
+        seen = [levels[code] for code in np.flatnonzero(_counts(codes, len(levels))).tolist()]
+        text = set(map(type, seen)) <= {str}
+        seen = seen if text else [_plain(X, column, level) for level in seen if not _is_missing(level)]
+        categories[column] = tuple(sorted(set(seen), key=None if text else _sort_key))
+        _put_codes(matrix[:, column], categories[column], levels, codes)
+    return categories
 
 
 def sorted_categories(parts: Sequence[Sequence[Category]]) -> tuple[Category, ...]:
@@ -166,16 +175,31 @@ def sorted_categories(parts: Sequence[Sequence[Category]]) -> tuple[Category, ..
     return tuple(sorted(values, key=_sort_key))
 
 
-def find_categories(X: Any, categories: Categories) -> dict[int, npt.NDArray[np.int64]]:
-    """Code of each row's category among the known ones, by column; MISSING for an unknown one."""
-    _refuse_sparse(X, list(categories))
-    places = {}
-    for column, known in categories.items():
-        place = {value: index for index, value in enumerate(known)}
-        levels, codes = _levels(X, column)
-        place_of_level = np.array([*(place.get(level, MISSING) for level in levels), MISSING], dtype=np.int64)
-        places[column] = place_of_level[codes]
-    return places
+def find_categories(X: Any, categories: Categories, matrix: FloatMatrix) -> None:
+    """Write each row's code among the known categories into `matrix`; NaN for an unknown one."""
+    columns = list(categories)
+    for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
+        _put_codes(matrix[:, column], categories[column], levels, codes)
+
+
+def _put_codes(cells: FloatArray, known: Sequence[Category], levels: list[Any], codes: Codes) -> None:
+    index = dict(zip(known, range(len(known)), strict=True))
+    value_of = np.array([*map(index.get, levels), None], dtype=np.float64)  # NaN for None
+    for block in _blocks(codes):
+        cells[block] = value_of[codes[block]]
+
+
+def _blocks(cells: npt.NDArray[Any]) -> list[slice]:
+    """Slices of a column whose temporary copies are small."""
+    return [slice(first, first + BLOCK_ROWS) for first in range(0, len(cells), BLOCK_ROWS)]
+
+
+def _counts(codes: Codes, n_codes: int) -> npt.NDArray[np.int64]:
+    """Number of rows with each code, shape (n_codes,); MISSING is not counted."""
+    counts = np.zeros(n_codes + 1, dtype=np.int64)
+    for block in _blocks(codes):
+        counts += np.bincount(codes[block] + np.int64(1), minlength=n_codes + 1)
+    return counts[1:]
 
 
 def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
@@ -185,19 +209,18 @@ def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
     """
     kept: dict[int, tuple[Category, ...]] = {}
     for column, known in categories.items():
-        places = X[:, column]
-        there = np.unique(places[~np.isnan(places)])
-        if len(there) < len(known):
-            X[:, column] = np.where(np.isnan(places), places, np.searchsorted(there, places))
-        kept[column] = tuple(known[int(place)] for place in there)
+        cells = X[:, column]
+        seen = np.zeros(len(known) + 1, dtype=bool)
+        for block in _blocks(cells):
+            seen[np.nan_to_num(cells[block], nan=len(known)).astype(np.int64)] = True
+        kept[column] = tuple(compress(known, seen.tolist()))
+        if len(kept[column]) < len(known):
+            cells[:] = np.where(np.isnan(cells), cells, np.searchsorted(np.flatnonzero(seen), cells))
     return kept
 
 
 class RareCategoriesWarning(UserWarning):
     """A column has more categories than are supported; the rare ones are taken as missing values."""
-
-
-Codes = npt.NDArray[np.int64]
 
 
 def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any) -> Categories:
@@ -244,13 +267,7 @@ def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> Fl
     return sums
 
 
-def put_places(X: FloatMatrix, places: Mapping[int, npt.NDArray[np.int64]]) -> None:
-    """Write the codes into their columns of X; NaN for MISSING."""
-    for column, codes in places.items():
-        X[:, column] = np.where(codes == MISSING, np.nan, codes)
-
-
-def _refuse_sparse(X: Any, columns: Sequence[int]) -> None:
+def refuse_sparse(X: Any, columns: Sequence[int]) -> None:
     if len(columns) and sparse.issparse(X):
         raise ValueError(
             f"Categorical columns need a dense X, and this one is sparse (column {columns[0]} is categorical). Pass "
@@ -258,15 +275,16 @@ def _refuse_sparse(X: Any, columns: Sequence[int]) -> None:
         )
 
 
-def _levels(X: Any, column: int) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    """Distinct values of a column, not sorted, and each row's index among them (MISSING for a missing value)."""
-    if hasattr(X, "iloc"):
-        series = X.iloc[:, column]
-        if type(series.dtype).__name__ == "CategoricalDtype":
-            used = series.cat.remove_unused_categories().cat
-            return used.categories.tolist(), used.codes.to_numpy().astype(np.int64)
-    values = column_values(X, column)
-    return _levels_of_objects(values.tolist()) if values.dtype.kind == "O" else _levels_of_array(values)
+def _levels(X: Any, columns: Sequence[int]) -> Iterator[Encoded]:
+    """Values of each of these columns, and each row's index among them (MISSING for a missing value).
+
+    Values need neither be sorted, nor differ, nor occur; None and NaN among them are missing values.
+    """
+    for column, encoded in zip(columns, encoded_columns(X, columns), strict=True):
+        if encoded is None:
+            values = column_values(X, column)
+            encoded = _levels_of_objects(values.tolist()) if values.dtype.kind == "O" else _levels_of_array(values)
+        yield encoded
 
 
 def _levels_of_array(values: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:

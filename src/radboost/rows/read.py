@@ -37,7 +37,7 @@ from radboost.rows.categories import (
     learn_categories,
     names_columns,
     number_advice,
-    put_places,
+    refuse_sparse,
     warn_of_text,
 )
 
@@ -123,8 +123,8 @@ def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Ro
     if not names_columns(estimator.categorical_features):
         warn_of_text(X, columns)
     validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
-    categories, places = learn_categories(X, columns)
-    matrix = _with_places(estimator, X, places)
+    matrix = _numeric_matrix(estimator, X, columns)
+    categories = learn_categories(X, columns, matrix)
     return Rows(categories, *_with_targets(estimator, matrix, y))
 
 
@@ -147,7 +147,9 @@ def read_matrix(estimator: Any, X: Any, categories: Categories, accepted: Accept
         return _checked(estimator, X, NO_TARGETS, reset=False, accepted=accepted)
     X = _as_table(X)
     validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by index
-    return _with_places(estimator, X, find_categories(X, categories))
+    matrix = _numeric_matrix(estimator, X, list(categories))
+    find_categories(X, categories, matrix)
+    return matrix
 
 
 def _as_table(X: Any) -> Any:
@@ -161,22 +163,22 @@ def _as_table(X: Any) -> Any:
     return table
 
 
-def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]]) -> FloatMatrix:
-    """Matrix with the codes of categories, and the other columns checked as numbers."""
+def _numeric_matrix(estimator: Any, X: Any, categorical: Sequence[int]) -> FloatMatrix:
+    """Matrix of the columns of X, checked as numbers; NaN in these columns, whose categories are still to be read."""
+    refuse_sparse(X, categorical)
     if X.shape[0] == 0:
         check_array(np.empty(X.shape), **CHECKS, estimator=estimator)  # raises, with the shape of all columns
-    others = [column for column in range(X.shape[1]) if column not in places]
-    matrix = np.empty(X.shape)
-    if others:
-        chosen = take_columns(X, others)
-        refuse_dates(chosen)
-        numbers = as_numbers(
-            estimator, chosen, lambda: check_array(without_arrow(chosen), **CHECKS, estimator=estimator), others
-        )
-        matrix = np.empty(X.shape, dtype=numbers.dtype)
-        matrix[:, others] = numbers
-    put_places(matrix, places)
-    return check_array(matrix, **CHECKS, estimator=estimator)  # type: ignore[no-any-return]
+    others = [column for column in range(X.shape[1]) if column not in categorical]
+    if not others:
+        return np.full(X.shape, np.nan)
+    chosen = take_columns(X, others)
+    refuse_dates(chosen)
+    numbers = as_numbers(
+        estimator, chosen, lambda: check_array(without_arrow(chosen), **CHECKS, estimator=estimator), others
+    )
+    matrix = np.full(X.shape, np.nan, dtype=numbers.dtype)
+    matrix[:, others] = numbers
+    return matrix
 
 
 def _plainly_fine(estimator: Any, X: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import numbers
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,7 @@ _KINDS_OF_ARROW = {
     "large_binary": OTHER,
     "fixed_size_binary": OTHER,
 }
-Codes = npt.NDArray[np.integer[Any]]
-Encoded = tuple[list[Any], Codes]  # values, and each row's index among them, -1 for a missing value
+Encoded = tuple[list[Any], npt.NDArray[np.integer[Any]]]  # values, each row's index among them (-1: missing)
 
 _DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
@@ -66,7 +66,9 @@ def is_arrow(given: Any) -> bool:
 def column_names(X: Any) -> list[Any] | None:
     """Column names of a frame or table, of any type; None for anything else."""
     names = getattr(X, "column_names", None) if is_arrow(X) else getattr(X, "columns", None)
-    return None if names is None or callable(names) else list(names)
+    if names is None or callable(names):
+        return None
+    return names.tolist() if hasattr(names, "tolist") else list(names)
 
 
 def column_title(X: Any, column: int) -> str:
@@ -98,9 +100,8 @@ def column_kinds(X: Any) -> list[str]:
     """Kind (NUMBER, TEXT, ...) of each column of a frame or table, by type, or by value for objects; [] otherwise."""
     if is_arrow(X) and hasattr(X, "schema"):
         return [_kind_of_arrow(dtype) for dtype in X.schema.types]
-    if column_names(X) is None or not hasattr(X, "dtypes"):
-        return []
-    return [_kind(X, column, dtype) for column, dtype in enumerate(X.dtypes)]
+    dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
+    return [] if dtypes is None else [_kind(X, column, dtype) for column, dtype in enumerate(dtypes)]
 
 
 def _kind(X: Any, column: int, dtype: Any) -> str:
@@ -155,46 +156,64 @@ def encoded_columns(X: Any, columns: Sequence[int]) -> Iterable[Encoded | None]:
     if is_arrow(X):
         return map(_encoded_arrow, X.select(columns).columns)
     if hasattr(X, "iloc"):
-        return (_encoded_pandas(series.array) for _, series in X.iloc[:, columns].items())
-    return map(_encoded_polars, X[:, columns].get_columns()) if hasattr(X, "columns") else [None] * len(columns)
+        chosen = np.isin(np.arange(X.shape[1]), columns).tolist()
+        return map(_encoded_pandas, compress(X.dtypes, chosen), compress(X.items(), chosen))
+    return _encoded_polars(X[:, columns]) if hasattr(X, "columns") else [None] * len(columns)
 
 
 def _encoded_arrow(column: Any) -> Encoded | None:
     kind = _kind_of_arrow(column.type)
     if kind not in (CATEGORY, TEXT) or column.null_count == len(column):
         return None
-    chunks = (column.dictionary_encode() if kind == TEXT else column).unify_dictionaries().chunks
-    codes = [chunk.indices for chunk in chunks]
-    if column.null_count:
-        codes = [one.cast("int32").fill_null(-1) for one in codes]
-    arrays = [np.asarray(one) for one in codes]
-    return list(np.asarray(chunks[0].dictionary)), arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-
-
-def _encoded_pandas(values: Any) -> Encoded | None:
-    if hasattr(values, "codes"):
-        return list(np.asarray(values.categories.array, dtype=object)), values.codes
-    if hasattr(values.dtype, "pyarrow_dtype"):
-        return _encoded_arrow(values.__arrow_array__())
-    if type(values.dtype).__name__ != "StringDtype":
+    if kind == TEXT:
+        column = column.dictionary_encode()
+    elif any(chunk.dictionary.null_count for chunk in column.chunks):  # Arrow does not unify such dictionaries
         return None
-    codes, texts = values.factorize()
+    chunks = column.unify_dictionaries().chunks
+    codes = [_whole(np.asarray(chunk.indices)) for chunk in chunks]
+    return list(np.asarray(chunks[0].dictionary)), codes[0] if len(codes) == 1 else np.concatenate(codes)
+
+
+def _encoded_pandas(dtype: Any, item: tuple[Any, Any]) -> Encoded | None:
+    _, series = item
+    if hasattr(dtype, "categories"):
+        levels = dtype.categories.array
+        if getattr(levels.dtype, "storage", None) == "pyarrow":
+            levels = levels.__arrow_array__()  # NumPy would read them through many functions of pandas
+        return list(np.asarray(levels, dtype=object)), series.array.codes
+    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
+        return _encoded_arrow(series.array.__arrow_array__())
+    if type(dtype).__name__ != "StringDtype":
+        return None
+    codes, texts = series.factorize()
     return list(texts), codes
 
 
-def _encoded_polars(values: Any) -> Encoded | None:
+def _encoded_polars(X: Any) -> list[Encoded | None]:
     import polars as pl
 
-    if values.dtype not in (pl.Categorical, pl.Enum, pl.String):
-        return None
-    distinct = values.drop_nulls().unique()
-    if values.dtype == pl.String:
-        values, distinct = (one.cast(pl.Enum(distinct)) for one in (values, distinct))
-    physical = distinct.to_physical().to_list()  # of a Categorical, indices into the texts of the whole process
-    texts = np.full(max(physical, default=-1) + 1, None, dtype=object)
-    texts[physical] = distinct.cast(pl.String).to_list()
-    codes = values.to_physical()
-    return texts.tolist(), (codes.cast(pl.Int32).fill_null(-1) if values.null_count() else codes).to_numpy()
+    names = X.columns
+    texts = X.select(pl.col(pl.String)).get_columns()
+    X = X.with_columns([text.cast(pl.Enum(text.drop_nulls().unique())) for text in texts])
+    X = X.select(pl.col(pl.Categorical, pl.Enum))
+    if not X.width:
+        return [None] * len(names)
+    distinct = X.select(pl.all().drop_nulls().unique().implode())
+    ids, levels = pl.all().list.eval(pl.element().to_physical()), pl.all().list.eval(pl.element().cast(pl.String))
+    encoded: dict[str, Encoded] = {}
+    for codes, *of_levels in zip(
+        X.select(pl.all().to_physical()).get_columns(),
+        *(distinct.select(one).row(0) for one in (ids, levels)),
+        strict=True,
+    ):
+        level_of = dict(zip(*of_levels, strict=True))  # of a Categorical, ids may be those of the whole process
+        encoded[codes.name] = list(map(level_of.get, range(max(level_of, default=-1) + 1))), _whole(codes.to_numpy())
+    return [encoded.get(name) for name in names]
+
+
+def _whole(codes: npt.NDArray[Any]) -> npt.NDArray[np.integer[Any]]:
+    """Codes without NaN, which stands for a missing value where a library has no other sign."""
+    return np.nan_to_num(codes, nan=-1.0).astype(np.int32) if codes.dtype.kind == "f" else codes
 
 
 def take_columns(X: Any, columns: Sequence[int]) -> Any:

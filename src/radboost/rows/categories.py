@@ -16,9 +16,7 @@ from radboost._number_formats import WrittenNumbers, conversion, find_numbers
 from radboost._tables import (
     CATEGORY,
     TEXT,
-    Codes,
     Encoded,
-    column_kinds,
     column_names,
     column_title,
     column_values,
@@ -28,6 +26,7 @@ from radboost._tables import (
 from radboost._typing import Category, FloatArray, FloatMatrix
 
 Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
+Codes = npt.NDArray[np.int64]
 
 MOST_CATEGORIES = 255  # per column
 MISSING = -1  # code of a missing value or unknown category
@@ -43,25 +42,25 @@ def names_columns(given: object) -> bool:
     return given is not None and not isinstance(given, str)
 
 
-def categorical_columns(given: object, X: Any) -> list[int]:
-    """Column indices selected by the parameter `categorical_features` for this X, ascending."""
+def categorical_columns(given: object, X: Any, kinds: Sequence[str]) -> list[int]:
+    """Column indices, ascending, selected by `categorical_features` for this X, whose columns have these kinds."""
     if given is None:
         return []
     if isinstance(given, str):
         if given != "from_dtype":
             raise ValueError(f"categorical_features={given!r} is not known; {_FORMS}.")
-        return [column for column, kind in enumerate(column_kinds(X)) if kind in (CATEGORY, TEXT)]
+        return [column for column, kind in enumerate(kinds) if kind in (CATEGORY, TEXT)]
     chosen, n_features = _as_list(given), X.shape[1]
-    kinds = {_kind(item) for item in chosen}
-    if len(kinds) > 1 or not kinds <= {"boolean", "index", "name"}:
+    forms = {_kind(item) for item in chosen}
+    if len(forms) > 1 or not forms <= {"boolean", "index", "name"}:
         raise ValueError(f"categorical_features={_short(given)} is neither; {_FORMS}.")
-    if kinds == {"boolean"}:
+    if forms == {"boolean"}:
         if len(chosen) != n_features:
             raise ValueError(
                 f"categorical_features is a mask of {len(chosen)} entries for {n_features} columns; give one for each."
             )
         return [column for column, flag in enumerate(chosen) if flag]
-    if kinds == {"index"}:
+    if forms == {"index"}:
         for index in chosen:
             if not 0 <= index < n_features:
                 raise ValueError(f"categorical_features names column {index}; X has the columns 0 to {n_features - 1}.")
@@ -104,9 +103,8 @@ class TextColumnWarning(UserWarning):
     """Columns of text were taken as categorical, though `categorical_features` does not name them."""
 
 
-def warn_of_text(X: Any, columns: Sequence[int]) -> None:
-    """Warn of columns that are taken as categorical only because they hold text."""
-    kinds = column_kinds(X)
+def warn_of_text(X: Any, columns: Sequence[int], kinds: Sequence[str]) -> None:
+    """Warn of columns that are taken as categorical only because they hold text; `kinds`: of all columns."""
     text = [column for column in columns if kinds[column] == TEXT]
     if not text:
         return
@@ -158,7 +156,7 @@ def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix) -> Cat
     """Sorted categories of these columns; `matrix` gets the code of each row, NaN for a missing value."""
     categories = {}
     for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
-        seen = [levels[code] for code in np.flatnonzero(_counts(codes, len(levels))).tolist()]
+        seen = list(compress(levels, _counts(codes, len(levels))))
         text = set(map(type, seen)) <= {str}
         seen = seen if text else [_plain(X, column, level) for level in seen if not _is_missing(level)]
         categories[column] = tuple(sorted(set(seen), key=None if text else _sort_key))
@@ -182,40 +180,30 @@ def find_categories(X: Any, categories: Categories, matrix: FloatMatrix) -> None
         _put_codes(matrix[:, column], categories[column], levels, codes)
 
 
-def _put_codes(cells: FloatArray, known: Sequence[Category], levels: list[Any], codes: Codes) -> None:
+def _put_codes(cells: npt.NDArray[Any], known: Sequence[Category], levels: list[Any], codes: npt.NDArray[Any]) -> None:
     index = dict(zip(known, range(len(known)), strict=True))
     value_of = np.array([*map(index.get, levels), None], dtype=np.float64)  # NaN for None
-    for block in _blocks(codes):
-        cells[block] = value_of[codes[block]]
+    for first in range(0, len(codes), BLOCK_ROWS):  # of which the temporary copies are small
+        cells[first : first + BLOCK_ROWS] = value_of[codes[first : first + BLOCK_ROWS]]
 
 
-def _blocks(cells: npt.NDArray[Any]) -> list[slice]:
-    """Slices of a column whose temporary copies are small."""
-    return [slice(first, first + BLOCK_ROWS) for first in range(0, len(cells), BLOCK_ROWS)]
-
-
-def _counts(codes: Codes, n_codes: int) -> npt.NDArray[np.int64]:
+def _counts(codes: npt.NDArray[Any], n_codes: int) -> Codes:
     """Number of rows with each code, shape (n_codes,); MISSING is not counted."""
     counts = np.zeros(n_codes + 1, dtype=np.int64)
-    for block in _blocks(codes):
-        counts += np.bincount(codes[block] + np.int64(1), minlength=n_codes + 1)
+    for first in range(0, len(codes), BLOCK_ROWS):
+        counts += np.bincount(codes[first : first + BLOCK_ROWS] + np.int64(1), minlength=n_codes + 1)
     return counts[1:]
 
 
 def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
-    """Keep the categories that occur in X, which holds category codes, and renumber the codes in place.
-
-    Declared categories need not occur, and those of rows with zero weight are gone.
-    """
+    """Keep the categories that occur in X, which holds category codes, and renumber the codes in place."""
     kept: dict[int, tuple[Category, ...]] = {}
     for column, known in categories.items():
         cells = X[:, column]
-        seen = np.zeros(len(known) + 1, dtype=bool)
-        for block in _blocks(cells):
-            seen[np.nan_to_num(cells[block], nan=len(known)).astype(np.int64)] = True
-        kept[column] = tuple(compress(known, seen.tolist()))
-        if len(kept[column]) < len(known):
-            cells[:] = np.where(np.isnan(cells), cells, np.searchsorted(np.flatnonzero(seen), cells))
+        seen = np.unique(cells[~np.isnan(cells)])
+        if len(seen) < len(known):
+            cells[:] = np.where(np.isnan(cells), cells, np.searchsorted(seen, cells))
+        kept[column] = tuple(known[int(code)] for code in seen)
     return kept
 
 
@@ -276,10 +264,7 @@ def refuse_sparse(X: Any, columns: Sequence[int]) -> None:
 
 
 def _levels(X: Any, columns: Sequence[int]) -> Iterator[Encoded]:
-    """Values of each of these columns, and each row's index among them (MISSING for a missing value).
-
-    Values need neither be sorted, nor differ, nor occur; None and NaN among them are missing values.
-    """
+    """Values and codes of each column; the values need neither differ nor occur, and None and NaN are missing."""
     for column, encoded in zip(columns, encoded_columns(X, columns), strict=True):
         if encoded is None:
             values = column_values(X, column)

@@ -404,11 +404,11 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
     if not regression:
         weights = times_class_weight(getattr(estimator, "class_weight", None), given.y, weights)
     rows, weights, kept = given.without_zero_weights(weights)
-    rows = rows.with_used_categories(weights, X)
+    rows = rows.with_used_categories(weights, X, selected=kept is not None)
     if weights is not None:
         warn_small_total(float(weights.sum()), rows.n_rows)
     columns = column_names(X) or []
-    named = len(columns) > 0 and all(isinstance(name, str | int | np.integer) for name in columns)
+    named = len(columns) > 0 and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, columns)))
     names = (getattr(estimator, "feature_names_in_", None), columns if named else None)
     if regression:
         no_classes = np.zeros(rows.n_rows, dtype=np.uint16)

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
 from radboost._tables import (
+    column_kinds,
     column_names,
     column_title,
     columns_without_numbers,
@@ -104,9 +105,12 @@ class Rows:
         kept = np.flatnonzero(weights > 0)
         return self.select(kept), np.ascontiguousarray(weights[kept]), kept
 
-    def with_used_categories(self, weights: FloatArray | None, names: Any) -> Rows:
-        """These rows with categories that occur in them, 255 per column at most; codes in X are renumbered in place."""
-        categories = drop_unseen(self.X, self.categories)
+    def with_used_categories(self, weights: FloatArray | None, names: Any, *, selected: bool) -> Rows:
+        """These rows with categories that occur in them, 255 per column at most; codes in X are renumbered in place.
+
+        `selected`: rows were dropped, and with them perhaps the only ones of a category.
+        """
+        categories = drop_unseen(self.X, self.categories) if selected else self.categories
         return replace(self, categories=keep_frequent(self.X, categories, weights, names))
 
 
@@ -115,13 +119,15 @@ def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Ro
     X, y = accepted.read(X), _plain_targets(y)
     if not accepted.missing:
         return Rows({}, *_checked(estimator, X, y, reset=True, accepted=accepted))
-    if names_columns(estimator.categorical_features):
+    given = estimator.categorical_features
+    if names_columns(given):
         X = _as_table(X)
-    columns = categorical_columns(estimator.categorical_features, X)
+    kinds = column_kinds(X) if isinstance(given, str) else []
+    columns = categorical_columns(given, X, kinds)
     if not columns:
         return Rows({}, *_checked(estimator, X, y, reset=True))
-    if not names_columns(estimator.categorical_features):
-        warn_of_text(X, columns)
+    if kinds:
+        warn_of_text(X, columns, kinds)
     validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
     matrix = _numeric_matrix(estimator, X, columns)
     categories = learn_categories(X, columns, matrix)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import numbers
+import re
 from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import Any
@@ -16,43 +17,19 @@ NUMBER, CATEGORY, TEXT, DATE, COMPLEX, OTHER = "number", "category", "text", "da
 
 # By the names of the types, so that none of the libraries needs to be installed.
 _KINDS = {
-    "CategoricalDtype": CATEGORY,
-    "Categorical": CATEGORY,
-    "Enum": CATEGORY,
-    "StringDtype": TEXT,
-    "String": TEXT,
-    "Utf8": TEXT,
-    "DatetimeTZDtype": DATE,
-    "PeriodDtype": DATE,
-    "Date": DATE,
-    "Datetime": DATE,
-    "Time": DATE,
-    "Duration": DATE,
-    "List": OTHER,
-    "Array": OTHER,
-    "Struct": OTHER,
-    "Binary": OTHER,
+    **dict.fromkeys(("CategoricalDtype", "Categorical", "Enum"), CATEGORY),
+    **dict.fromkeys(("StringDtype", "String", "Utf8"), TEXT),
+    **dict.fromkeys(("DatetimeTZDtype", "PeriodDtype", "Date", "Datetime", "Time", "Duration"), DATE),
+    **dict.fromkeys(("List", "Array", "Struct", "Binary"), OTHER),
 }
 _KINDS_OF_NUMPY = {"m": DATE, "M": DATE, "c": COMPLEX, "U": TEXT, "S": TEXT, "T": TEXT}
-_KINDS_OF_ARROW = {
+_KINDS_OF_ARROW = {  # other types are OTHER
     "string": TEXT,
-    "large_string": TEXT,
-    "string_view": TEXT,
     "dictionary": CATEGORY,
-    "date": DATE,
-    "timestamp": DATE,
-    "time": DATE,
-    "duration": DATE,
-    "month_day_nano_interval": DATE,
-    "list": OTHER,
-    "large_list": OTHER,
-    "fixed_size_list": OTHER,
-    "struct": OTHER,
-    "map": OTHER,
-    "binary": OTHER,
-    "large_binary": OTHER,
-    "fixed_size_binary": OTHER,
+    **dict.fromkeys(("date", "timestamp", "time", "duration", "month_day_nano_interval"), DATE),
+    **dict.fromkeys(("bool", "int", "uint", "halffloat", "float", "double", "decimal", "null"), NUMBER),
 }
+_PARAMETERS = re.compile(r"\d*(?:[<(\[]|$)")  # number of bits, unit and so on in the name of an Arrow type
 Encoded = tuple[list[Any], npt.NDArray[np.integer[Any]]]  # values, each row's index among them (-1: missing)
 
 _DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
@@ -116,10 +93,17 @@ def _kind(X: Any, column: int, dtype: Any) -> str:
 
 
 def _kind_of_arrow(dtype: Any) -> str:
-    name = str(dtype)
-    for end in "<[(":
-        name = name.partition(end)[0]
-    return _KINDS_OF_ARROW.get(name.rstrip("0123456789"), NUMBER)
+    name = _PARAMETERS.split(str(dtype))[0]
+    return _KINDS_OF_ARROW.get(name.removeprefix("large_").removesuffix("_view"), OTHER)
+
+
+def is_missing(value: Any) -> bool:
+    """Check for None, NaN, and pandas' NA or NaT (NA has no truth value)."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def kind_of_objects(values: list[Any]) -> str:
@@ -183,10 +167,7 @@ def _encoded_pandas(dtype: Any, item: tuple[Any, Any]) -> Encoded | None:
         return list(np.asarray(levels, dtype=object)), series.array.codes
     if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
         return _encoded_arrow(series.array.__arrow_array__())
-    if type(dtype).__name__ != "StringDtype":
-        return None
-    codes, texts = series.factorize()
-    return list(texts), codes
+    return None
 
 
 def _encoded_polars(X: Any) -> list[Encoded | None]:
@@ -199,13 +180,10 @@ def _encoded_polars(X: Any) -> list[Encoded | None]:
     if not X.width:
         return [None] * len(names)
     distinct = X.select(pl.all().drop_nulls().unique().implode())
-    ids, levels = pl.all().list.eval(pl.element().to_physical()), pl.all().list.eval(pl.element().cast(pl.String))
+    ids = distinct.select(pl.all().list.eval(pl.element().to_physical())).row(0)
+    texts = distinct.select(pl.all().list.eval(pl.element().cast(pl.String))).row(0)
     encoded: dict[str, Encoded] = {}
-    for codes, *of_levels in zip(
-        X.select(pl.all().to_physical()).get_columns(),
-        *(distinct.select(one).row(0) for one in (ids, levels)),
-        strict=True,
-    ):
+    for codes, *of_levels in zip(X.select(pl.all().to_physical()).get_columns(), ids, texts, strict=True):
         level_of = dict(zip(*of_levels, strict=True))  # of a Categorical, ids may be those of the whole process
         encoded[codes.name] = list(map(level_of.get, range(max(level_of, default=-1) + 1))), _whole(codes.to_numpy())
     return [encoded.get(name) for name in names]

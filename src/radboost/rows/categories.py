@@ -22,6 +22,7 @@ from radboost._tables import (
     column_values,
     encoded_columns,
     is_arrow,
+    is_missing,
 )
 from radboost._typing import Category, FloatArray, FloatMatrix
 
@@ -30,7 +31,7 @@ Codes = npt.NDArray[np.int64]
 
 MOST_CATEGORIES = 255  # per column
 MISSING = -1  # code of a missing value or unknown category
-BLOCK_ROWS = 2**18  # of a column, converted at once
+BLOCK_ROWS = 2**18  # cells of a column that are converted at once: temporary copies are small
 LARGEST_EXACT = 2.0**53  # below it every whole number is a double
 MOST_CONVERSIONS = 3  # suggested conversions in a message
 _AS_TEXT = ".astype(str)"
@@ -129,10 +130,11 @@ def number_advice(X: Any, columns: Sequence[int]) -> str:
             ((levels, codes),) = _levels(X, [column])
         except ValueError:  # lists and the like
             continue
-        counts = _counts(codes, len(levels)).tolist()
-        found = find_numbers({str(level): count for level, count in zip(levels, counts, strict=True) if count})
+        counts = np.bincount(codes + np.int64(1), minlength=len(levels) + 1)[1:].tolist()
+        used = {level: n for level, n in zip(levels, counts, strict=True) if n and not is_missing(level)}
+        found = find_numbers({str(level): n for level, n in used.items()})
         if found is not None:
-            line = _conversion(X, column, found, mixed=any(not isinstance(level, str) for level in levels))
+            line = _conversion(X, column, found, mixed=any(not isinstance(level, str) for level in used))
             values = ", ".join(map(repr, found.examples))
             said.append(f" {column_name(X, column)} looks like numbers ({values}); convert it: {line}")
     return "".join(said[:MOST_CONVERSIONS])
@@ -156,10 +158,13 @@ def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix) -> Cat
     """Sorted categories of these columns; `matrix` gets the code of each row, NaN for a missing value."""
     categories = {}
     for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
-        seen = list(compress(levels, _counts(codes, len(levels))))
-        text = set(map(type, seen)) <= {str}
-        seen = seen if text else [_plain(X, column, level) for level in seen if not _is_missing(level)]
-        categories[column] = tuple(sorted(set(seen), key=None if text else _sort_key))
+        occurs = np.zeros(len(levels) + 1, dtype=bool)
+        for first in range(0, len(codes), BLOCK_ROWS):
+            occurs[codes[first : first + BLOCK_ROWS]] = True  # the last one for MISSING
+        used = list(compress(levels, occurs.tolist()))
+        text = set(map(type, used)) <= {str}
+        used = used if text else [_plain(X, column, level) for level in used if not is_missing(level)]
+        categories[column] = tuple(sorted(set(used), key=None if text else _sort_key))
         _put_codes(matrix[:, column], categories[column], levels, codes)
     return categories
 
@@ -183,52 +188,37 @@ def find_categories(X: Any, categories: Categories, matrix: FloatMatrix) -> None
 def _put_codes(cells: npt.NDArray[Any], known: Sequence[Category], levels: list[Any], codes: npt.NDArray[Any]) -> None:
     index = dict(zip(known, range(len(known)), strict=True))
     value_of = np.array([*map(index.get, levels), None], dtype=np.float64)  # NaN for None
-    for first in range(0, len(codes), BLOCK_ROWS):  # of which the temporary copies are small
-        cells[first : first + BLOCK_ROWS] = value_of[codes[first : first + BLOCK_ROWS]]
-
-
-def _counts(codes: npt.NDArray[Any], n_codes: int) -> Codes:
-    """Number of rows with each code, shape (n_codes,); MISSING is not counted."""
-    counts = np.zeros(n_codes + 1, dtype=np.int64)
     for first in range(0, len(codes), BLOCK_ROWS):
-        counts += np.bincount(codes[first : first + BLOCK_ROWS] + np.int64(1), minlength=n_codes + 1)
-    return counts[1:]
-
-
-def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
-    """Keep the categories that occur in X, which holds category codes, and renumber the codes in place."""
-    kept: dict[int, tuple[Category, ...]] = {}
-    for column, known in categories.items():
-        cells = X[:, column]
-        seen = np.unique(cells[~np.isnan(cells)])
-        if len(seen) < len(known):
-            cells[:] = np.where(np.isnan(cells), cells, np.searchsorted(seen, cells))
-        kept[column] = tuple(known[int(code)] for code in seen)
-    return kept
+        cells[first : first + BLOCK_ROWS] = value_of[codes[first : first + BLOCK_ROWS]]
 
 
 class RareCategoriesWarning(UserWarning):
     """A column has more categories than are supported; the rare ones are taken as missing values."""
 
 
-def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any) -> Categories:
-    """Keep at most 255 categories per column: those of the largest total weight, ties by order.
+def keep_used(
+    X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any, *, selected: bool
+) -> Categories:
+    """Keep the categories that occur, at most 255 per column: those of the largest total weight, ties by order.
 
     The others become missing values, as categories unseen in training do. The codes in X are renumbered in place.
-    `names`: an object with the column names, for the warning.
+    `names`: an object with the column names, for the warning. `selected`: rows were dropped, and with them perhaps the
+    only ones of a category; otherwise all occur.
     """
     kept = dict(categories)
     for column, known in categories.items():
-        if len(known) <= MOST_CATEGORIES:
+        if len(known) <= MOST_CATEGORIES and not selected:
             continue
-        places = X[:, column]
-        there = ~np.isnan(places)
-        codes = places[there].astype(np.int64)
-        frequent = most_frequent(codes, None if weights is None else weights[there], len(known), names, column)
-        place_of = np.full(len(known), np.nan)
-        place_of[frequent] = np.arange(len(frequent))
-        X[there, column] = place_of[codes]
-        kept[column] = tuple(known[int(place)] for place in frequent)
+        there = ~np.isnan(X[:, column])
+        codes = X[there, column].astype(np.int64)
+        used = np.unique(codes)
+        if len(used) > MOST_CATEGORIES:
+            weights_there = None if weights is None else weights[there]
+            used = used[most_frequent(np.searchsorted(used, codes), weights_there, len(used), names, column)]
+        new = np.full(len(known), np.nan)
+        new[used] = np.arange(len(used))
+        X[there, column] = new[codes]
+        kept[column] = tuple(known[code] for code in used.tolist())
     return kept
 
 
@@ -240,13 +230,13 @@ def most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int, names:
         "example with sklearn.preprocessing.TargetEncoder; to silence this warning, merge the rare ones, or call "
         'warnings.simplefilter("ignore", radboost.rows.RareCategoriesWarning).',
         RareCategoriesWarning,
-        stacklevel=8,
+        stacklevel=7,
     )
     sizes = _sums(codes, np.ones(len(codes)) if weights is None else weights, n_codes)
     return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CATEGORIES])
 
 
-def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> FloatArray:
+def _sums(codes: Codes, weights: FloatArray, n_codes: int) -> FloatArray:
     """Sum of the weights of each code, shape (n_codes,); bit for bit the same for every order of the rows."""
     order = np.lexsort((weights, codes))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -256,6 +246,7 @@ def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> Fl
 
 
 def refuse_sparse(X: Any, columns: Sequence[int]) -> None:
+    """Raise a ValueError for a sparse X with categorical columns."""
     if len(columns) and sparse.issparse(X):
         raise ValueError(
             f"Categorical columns need a dense X, and this one is sparse (column {columns[0]} is categorical). Pass "
@@ -268,33 +259,22 @@ def _levels(X: Any, columns: Sequence[int]) -> Iterator[Encoded]:
     for column, encoded in zip(columns, encoded_columns(X, columns), strict=True):
         if encoded is None:
             values = column_values(X, column)
-            encoded = _levels_of_objects(values.tolist()) if values.dtype.kind == "O" else _levels_of_array(values)
+            if values.dtype.kind == "O":
+                encoded = _levels_of_objects(values.tolist())
+            else:
+                levels, codes = np.unique(values, return_inverse=True)
+                encoded = list(levels), codes.reshape(-1)
         yield encoded
 
 
-def _levels_of_array(values: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    levels, codes = np.unique(values, return_inverse=True, equal_nan=True)
-    codes = codes.reshape(-1).astype(np.int64)
-    if levels.dtype.kind in "fmM" and len(levels) and levels[-1] != levels[-1]:
-        codes[codes == len(levels) - 1] = MISSING
-        levels = levels[:-1]
-    return list(levels), codes
-
-
-def _levels_of_objects(values: list[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    place: dict[Any, int] = {}
+def _levels_of_objects(values: list[Any]) -> Encoded:
+    index: dict[Any, int] = {}
     try:
-        codes = np.array([place.setdefault(value, len(place)) for value in values], dtype=np.int64)
+        codes = np.array([index.setdefault(value, len(index)) for value in values], dtype=np.int64)
     except TypeError as error:
         raise ValueError(f"A categorical column holds something that cannot be a category: {error}.") from None
     numbers = _holds_numbers(values)
-    levels: list[Any] = []
-    place_of_level = np.full(len(place), MISSING, dtype=np.int64)
-    for value, code in place.items():
-        if not _is_missing(value):
-            place_of_level[code] = len(levels)
-            levels.append(int(value) if isinstance(value, bool | np.bool_) and numbers else value)
-    return levels, place_of_level[codes] if len(values) else codes
+    return [int(value) if isinstance(value, bool | np.bool_) and numbers else value for value in index], codes
 
 
 def _holds_numbers(values: list[Any]) -> bool:
@@ -303,11 +283,6 @@ def _holds_numbers(values: list[Any]) -> bool:
         kind for kind in set(map(type, values)) if issubclass(kind, int | float | np.number) and kind is not bool
     )
     return any(isinstance(value, kinds) and value == value for value in values) if kinds else False
-
-
-def _is_missing(value: Any) -> bool:
-    """Check for None, NaN, and pandas' NaT and NA (NA has no truth value when compared)."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _plain(X: Any, column: int, value: Any) -> Category:

@@ -21,6 +21,7 @@ from radboost._tables import (
     columns_without_numbers,
     first_infinite,
     is_arrow,
+    is_missing,
     known_form,
     real_numbers,
     refuse_dates,
@@ -32,9 +33,7 @@ from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost.rows.categories import (
     Categories,
     categorical_columns,
-    drop_unseen,
     find_categories,
-    keep_frequent,
     learn_categories,
     names_columns,
     number_advice,
@@ -104,14 +103,6 @@ class Rows:
             return self, weights, None
         kept = np.flatnonzero(weights > 0)
         return self.select(kept), np.ascontiguousarray(weights[kept]), kept
-
-    def with_used_categories(self, weights: FloatArray | None, names: Any, *, selected: bool) -> Rows:
-        """These rows with categories that occur in them, 255 per column at most; codes in X are renumbered in place.
-
-        `selected`: rows were dropped, and with them perhaps the only ones of a category.
-        """
-        categories = drop_unseen(self.X, self.categories) if selected else self.categories
-        return replace(self, categories=keep_frequent(self.X, categories, weights, names))
 
 
 def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Rows:
@@ -337,15 +328,6 @@ def _check_few(classes: npt.NDArray[Any]) -> None:
             f"y holds {len(classes)} classes, and at most {LARGEST_NUMBER_OF_CLASSES} are supported. For a target that "
             "is a number, a regressor is the right tool."
         )
-
-
-def is_missing(label: Any) -> bool:
-    """Check for a label that is None, NaN, or pandas' NA or NaT (NA has no truth value)."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(label, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(label))
-    return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
 def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:

@@ -59,7 +59,7 @@ class Watched:
         return scores if self.offset is None else scores + self.offset
 
 
-class LabeledRows:
+class ClassesOrTargets:
     """Rows with classes, ascending, or with targets: float64, a column for each where there are several."""
 
     classes: npt.NDArray[Any] | None
@@ -81,7 +81,7 @@ class LabeledRows:
 
 
 @dataclass(frozen=True)
-class CheckedRows(LabeledRows):
+class CheckedRows(ClassesOrTargets):
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
     rows: Rows
@@ -128,7 +128,7 @@ class CheckedRows(LabeledRows):
 
 
 @dataclass(frozen=True)
-class PreparedRows(LabeledRows):
+class PreparedRows(ClassesOrTargets):
     """Training rows read, checked, binned and sorted once; models may be learned from them any number of times.
 
     Immutable. `order` has the index in X of each of the engine's rows; `class_ids`, `weights`, `targets` and `offset`

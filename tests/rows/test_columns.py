@@ -112,13 +112,16 @@ print((kilobytes("VmHWM") - before) * 1024 / n_rows / n_columns)
     + [pytest.param(form, 10_000_000, marks=pytest.mark.slow) for form in FORMS],
 )
 def test_the_matrix_and_its_bins_are_the_only_copies(form: str, n_rows: int) -> None:
-    """For each cell the matrix has 8 bytes, the bins have 1; labels and order have about 41 for each row."""
+    """For each cell the matrix has 8 bytes, the bins have 1; labels and order have about 41 for each row.
+
+    Libraries keep some memory for their threads; another copy of the matrix would take twice of what is left for that.
+    """
     tests = str(Path(__file__).resolve().parents[1])
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r})\n{MEMORY}", form, str(n_rows)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     one_array = form == "pandas numbers"  # is taken as it is
-    assert float(run.stdout) < (0 if one_array else 8) + 1 + 41 / 8 + 1.5
+    assert float(run.stdout) < (0 if one_array else 8) + 1 + 41 / 8 + 4
 
 
 def dictionary(codes: list[int | None], values: Any, kind: Any = None) -> pa.DictionaryArray:

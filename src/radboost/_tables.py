@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import numbers
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -15,43 +17,21 @@ NUMBER, CATEGORY, TEXT, DATE, COMPLEX, OTHER = "number", "category", "text", "da
 
 # By the names of the types, so that none of the libraries needs to be installed.
 _KINDS = {
-    "CategoricalDtype": CATEGORY,
-    "Categorical": CATEGORY,
-    "Enum": CATEGORY,
-    "StringDtype": TEXT,
-    "String": TEXT,
-    "Utf8": TEXT,
-    "DatetimeTZDtype": DATE,
-    "PeriodDtype": DATE,
-    "Date": DATE,
-    "Datetime": DATE,
-    "Time": DATE,
-    "Duration": DATE,
-    "List": OTHER,
-    "Array": OTHER,
-    "Struct": OTHER,
-    "Binary": OTHER,
+    **dict.fromkeys(("CategoricalDtype", "Categorical", "Enum"), CATEGORY),
+    **dict.fromkeys(("StringDtype", "String", "Utf8"), TEXT),
+    **dict.fromkeys(("DatetimeTZDtype", "PeriodDtype", "Date", "Datetime", "Time", "Duration"), DATE),
+    **dict.fromkeys(("List", "Array", "Struct", "Binary"), OTHER),
 }
 _KINDS_OF_NUMPY = {"m": DATE, "M": DATE, "c": COMPLEX, "U": TEXT, "S": TEXT, "T": TEXT}
-_KINDS_OF_ARROW = {
+_KINDS_OF_ARROW = {  # other types are OTHER
     "string": TEXT,
-    "large_string": TEXT,
-    "string_view": TEXT,
     "dictionary": CATEGORY,
-    "date": DATE,
-    "timestamp": DATE,
-    "time": DATE,
-    "duration": DATE,
-    "month_day_nano_interval": DATE,
-    "list": OTHER,
-    "large_list": OTHER,
-    "fixed_size_list": OTHER,
-    "struct": OTHER,
-    "map": OTHER,
-    "binary": OTHER,
-    "large_binary": OTHER,
-    "fixed_size_binary": OTHER,
+    **dict.fromkeys(("date", "timestamp", "time", "duration", "month_day_nano_interval"), DATE),
+    **dict.fromkeys(("bool", "int", "uint", "halffloat", "float", "double", "decimal", "null"), NUMBER),
 }
+_PARAMETERS = re.compile(r"\d*(?:[<(\[]|$)")  # number of bits, unit and so on in the name of an Arrow type
+Encoded = tuple[list[Any], npt.NDArray[np.integer[Any]]]  # values, each row's index among them (-1: missing)
+
 _DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
@@ -63,7 +43,9 @@ def is_arrow(given: Any) -> bool:
 def column_names(X: Any) -> list[Any] | None:
     """Column names of a frame or table, of any type; None for anything else."""
     names = getattr(X, "column_names", None) if is_arrow(X) else getattr(X, "columns", None)
-    return None if names is None or callable(names) else list(names)
+    if names is None or callable(names):
+        return None
+    return names.tolist() if hasattr(names, "tolist") else list(names)
 
 
 def column_title(X: Any, column: int) -> str:
@@ -95,9 +77,8 @@ def column_kinds(X: Any) -> list[str]:
     """Kind (NUMBER, TEXT, ...) of each column of a frame or table, by type, or by value for objects; [] otherwise."""
     if is_arrow(X) and hasattr(X, "schema"):
         return [_kind_of_arrow(dtype) for dtype in X.schema.types]
-    if column_names(X) is None or not hasattr(X, "dtypes"):
-        return []
-    return [_kind(X, column, dtype) for column, dtype in enumerate(X.dtypes)]
+    dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
+    return [] if dtypes is None else [_kind(X, column, dtype) for column, dtype in enumerate(dtypes)]
 
 
 def _kind(X: Any, column: int, dtype: Any) -> str:
@@ -112,10 +93,17 @@ def _kind(X: Any, column: int, dtype: Any) -> str:
 
 
 def _kind_of_arrow(dtype: Any) -> str:
-    name = str(dtype)
-    for end in "<[(":
-        name = name.partition(end)[0]
-    return _KINDS_OF_ARROW.get(name.rstrip("0123456789"), NUMBER)
+    name = _PARAMETERS.split(str(dtype))[0]
+    return _KINDS_OF_ARROW.get(name.removeprefix("large_").removesuffix("_view"), OTHER)
+
+
+def is_missing(value: Any) -> bool:
+    """Check for None, NaN, and pandas' NA or NaT (NA has no truth value)."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def kind_of_objects(values: list[Any]) -> str:
@@ -142,6 +130,68 @@ def column_values(X: Any, column: int) -> npt.NDArray[Any]:
     if hasattr(X, "columns"):
         return X[:, column].to_numpy()  # type: ignore[no-any-return]
     return np.asarray(X if hasattr(X, "dtype") else np.array(X, dtype=object))[:, column]
+
+
+def encoded_columns(X: Any, columns: Sequence[int]) -> Iterable[Encoded | None]:
+    """Values and codes of these columns, as the table has them if they are categories; None for one of other objects.
+
+    Values need neither occur nor differ. Text is encoded by the library of the table.
+    """
+    if is_arrow(X):
+        return map(_encoded_arrow, X.select(columns).columns)
+    if hasattr(X, "iloc"):
+        chosen = np.isin(np.arange(X.shape[1]), columns).tolist()
+        return map(_encoded_pandas, compress(X.dtypes, chosen), compress(X.items(), chosen))
+    return _encoded_polars(X[:, columns]) if hasattr(X, "columns") else [None] * len(columns)
+
+
+def _encoded_arrow(column: Any) -> Encoded | None:
+    kind = _kind_of_arrow(column.type)
+    if kind not in (CATEGORY, TEXT) or column.null_count == len(column):
+        return None
+    if kind == TEXT:
+        column = column.dictionary_encode()
+    elif any(chunk.dictionary.null_count for chunk in column.chunks):  # Arrow does not unify such dictionaries
+        return None
+    chunks = column.unify_dictionaries().chunks
+    codes = [_whole(np.asarray(chunk.indices)) for chunk in chunks]
+    return list(np.asarray(chunks[0].dictionary)), codes[0] if len(codes) == 1 else np.concatenate(codes)
+
+
+def _encoded_pandas(dtype: Any, item: tuple[Any, Any]) -> Encoded | None:
+    _, series = item
+    if hasattr(dtype, "categories"):
+        levels = dtype.categories.array
+        if getattr(levels.dtype, "storage", None) == "pyarrow":
+            levels = levels.__arrow_array__()  # NumPy would read them through many functions of pandas
+        return list(np.asarray(levels, dtype=object)), series.array.codes
+    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
+        return _encoded_arrow(series.array.__arrow_array__())
+    return None
+
+
+def _encoded_polars(X: Any) -> list[Encoded | None]:
+    import polars as pl
+
+    names = X.columns
+    texts = X.select(pl.col(pl.String)).get_columns()
+    X = X.with_columns([text.cast(pl.Enum(text.drop_nulls().unique())) for text in texts])
+    X = X.select(pl.col(pl.Categorical, pl.Enum))
+    if not X.width:
+        return [None] * len(names)
+    distinct = X.select(pl.all().drop_nulls().unique().implode())
+    ids = distinct.select(pl.all().list.eval(pl.element().to_physical())).row(0)
+    texts = distinct.select(pl.all().list.eval(pl.element().cast(pl.String))).row(0)
+    encoded: dict[str, Encoded] = {}
+    for codes, *of_levels in zip(X.select(pl.all().to_physical()).get_columns(), ids, texts, strict=True):
+        level_of = dict(zip(*of_levels, strict=True))  # of a Categorical, ids may be those of the whole process
+        encoded[codes.name] = list(map(level_of.get, range(max(level_of, default=-1) + 1))), _whole(codes.to_numpy())
+    return [encoded.get(name) for name in names]
+
+
+def _whole(codes: npt.NDArray[Any]) -> npt.NDArray[np.integer[Any]]:
+    """Codes without NaN, which stands for a missing value where a library has no other sign."""
+    return np.nan_to_num(codes, nan=-1.0).astype(np.int32) if codes.dtype.kind == "f" else codes
 
 
 def take_columns(X: Any, columns: Sequence[int]) -> Any:

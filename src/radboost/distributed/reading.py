@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from radboost._tables import column_title
+from radboost._tables import column_kinds, column_title
 from radboost._typing import Category, FloatArray
 from radboost._validation import check_total_weight, warn_small_total
 from radboost.distributed.metadata import WorkerCollective
@@ -123,7 +123,8 @@ def _look_at_each(estimator: Any, reader: Reader, parts: list[Partition], worker
         {column for told in workers.all_gather([own for own, _ in found]) for own in told for column in own}
     )
     if of_all and parts:
-        warn_of_text(parts[0].load().X, of_all)
+        first = parts[0].load().X
+        warn_of_text(first, of_all, column_kinds(first))
     read = []
     for part, (own, result) in zip(parts, found, strict=True):
         if own != of_all:
@@ -138,7 +139,7 @@ def _look_at_each(estimator: Any, reader: Reader, parts: list[Partition], worker
 def _look_with_own_categories(reader: Reader, part: Partition, given: str) -> tuple[list[int], ReadPart | Exception]:
     """The columns of a part that hold categories or text, and the part read with them, or why it cannot be."""
     loaded = part.load()
-    own = categorical_columns(given, loaded.X)
+    own = categorical_columns(given, loaded.X, column_kinds(loaded.X))
     try:
         return own, reader.look_at(part, loaded, own or None)
     except (TypeError, ValueError) as error:

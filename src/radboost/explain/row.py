@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._tables import column_values, known_form
+from radboost._tables import column_values, is_missing, known_form
 from radboost._typing import Category, FloatArray
-from radboost.rows.read import dense_rows, is_missing
+from radboost.rows.read import dense_rows
 
 MISSING, UNSEEN = "missing", "unknown category"
 

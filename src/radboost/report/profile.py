@@ -11,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2_contingency, ks_2samp
 
-from radboost._tables import column_values
+from radboost._tables import column_values, is_missing
 from radboost._typing import FloatArray
 from radboost.report.html import shortened
 from radboost.report.leaks import FEWEST_ROWS, Suspicion, TargetValues, is_id
 from radboost.report.subject import UNKNOWN, Subject, SubjectRows
 from radboost.rows.categories import MOST_CATEGORIES
 from radboost.rows.hashing import RowIndices, folds
-from radboost.rows.read import is_missing
 
 MOST_COLUMNS, MOST_ROWS, MOST_TESTED_ROWS = 1000, 20_000, 10_000
 UNLIKELY = 1e-5  # p-value of a difference between parts, small enough for a thousand columns

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,25 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost._number_formats import WrittenNumbers, conversion, find_numbers
-from radboost._tables import CATEGORY, TEXT, column_kinds, column_names, column_title, column_values, is_arrow
+from radboost._tables import (
+    CATEGORY,
+    TEXT,
+    Encoded,
+    column_names,
+    column_title,
+    column_values,
+    encoded_columns,
+    is_arrow,
+    is_missing,
+)
 from radboost._typing import Category, FloatArray, FloatMatrix
 
 Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
+Codes = npt.NDArray[np.int64]
 
 MOST_CATEGORIES = 255  # per column
 MISSING = -1  # code of a missing value or unknown category
+BLOCK_ROWS = 2**18  # cells of a column that are converted at once: temporary copies are small
 LARGEST_EXACT = 2.0**53  # below it every whole number is a double
 MOST_CONVERSIONS = 3  # suggested conversions in a message
 _AS_TEXT = ".astype(str)"
@@ -30,25 +43,25 @@ def names_columns(given: object) -> bool:
     return given is not None and not isinstance(given, str)
 
 
-def categorical_columns(given: object, X: Any) -> list[int]:
-    """Column indices selected by the parameter `categorical_features` for this X, ascending."""
+def categorical_columns(given: object, X: Any, kinds: Sequence[str]) -> list[int]:
+    """Column indices, ascending, selected by `categorical_features` for this X, whose columns have these kinds."""
     if given is None:
         return []
     if isinstance(given, str):
         if given != "from_dtype":
             raise ValueError(f"categorical_features={given!r} is not known; {_FORMS}.")
-        return [column for column, kind in enumerate(column_kinds(X)) if kind in (CATEGORY, TEXT)]
+        return [column for column, kind in enumerate(kinds) if kind in (CATEGORY, TEXT)]
     chosen, n_features = _as_list(given), X.shape[1]
-    kinds = {_kind(item) for item in chosen}
-    if len(kinds) > 1 or not kinds <= {"boolean", "index", "name"}:
+    forms = {_kind(item) for item in chosen}
+    if len(forms) > 1 or not forms <= {"boolean", "index", "name"}:
         raise ValueError(f"categorical_features={_short(given)} is neither; {_FORMS}.")
-    if kinds == {"boolean"}:
+    if forms == {"boolean"}:
         if len(chosen) != n_features:
             raise ValueError(
                 f"categorical_features is a mask of {len(chosen)} entries for {n_features} columns; give one for each."
             )
         return [column for column, flag in enumerate(chosen) if flag]
-    if kinds == {"index"}:
+    if forms == {"index"}:
         for index in chosen:
             if not 0 <= index < n_features:
                 raise ValueError(f"categorical_features names column {index}; X has the columns 0 to {n_features - 1}.")
@@ -91,9 +104,8 @@ class TextColumnWarning(UserWarning):
     """Columns of text were taken as categorical, though `categorical_features` does not name them."""
 
 
-def warn_of_text(X: Any, columns: Sequence[int]) -> None:
-    """Warn of columns that are taken as categorical only because they hold text."""
-    kinds = column_kinds(X)
+def warn_of_text(X: Any, columns: Sequence[int], kinds: Sequence[str]) -> None:
+    """Warn of columns that are taken as categorical only because they hold text; `kinds`: of all columns."""
     text = [column for column in columns if kinds[column] == TEXT]
     if not text:
         return
@@ -115,14 +127,14 @@ def number_advice(X: Any, columns: Sequence[int]) -> str:
     said = []
     for column in columns:
         try:
-            levels, codes = _levels(X, column)
+            ((levels, codes),) = _levels(X, [column])
         except ValueError:  # lists and the like
             continue
-        texts = [str(level) for level in levels]
-        counts = np.bincount(codes[codes >= 0], minlength=len(texts)).tolist()
-        found = find_numbers(dict(zip(texts, counts, strict=True)))
+        counts = np.bincount(codes + np.int64(1), minlength=len(levels) + 1)[1:].tolist()
+        used = {level: n for level, n in zip(levels, counts, strict=True) if n and not is_missing(level)}
+        found = find_numbers({str(level): n for level, n in used.items()})
         if found is not None:
-            line = _conversion(X, column, found, mixed=any(not isinstance(level, str) for level in levels))
+            line = _conversion(X, column, found, mixed=any(not isinstance(level, str) for level in used))
             values = ", ".join(map(repr, found.examples))
             said.append(f" {column_name(X, column)} looks like numbers ({values}); convert it: {line}")
     return "".join(said[:MOST_CONVERSIONS])
@@ -142,19 +154,19 @@ def _conversion(X: Any, column: int, found: WrittenNumbers, *, mixed: bool) -> s
     return f"X = X.with_columns({conversion(found, f'pl.col({names[column]!r})', polars=True)})"
 
 
-def learn_categories(X: Any, columns: Sequence[int]) -> tuple[Categories, dict[int, npt.NDArray[np.int64]]]:
-    """Sorted categories of these columns, and by column the code of each row (MISSING for a missing value)."""
-    _refuse_sparse(X, columns)
-    categories, places = {}, {}
-    for column in columns:
-        levels, codes = _levels(X, column)
-        values = [_plain(X, column, level) for level in levels]
-        order = sorted(range(len(values)), key=lambda k: _sort_key(values[k]))
-        place_of_level = np.full(len(values) + 1, MISSING, dtype=np.int64)
-        place_of_level[order] = np.arange(len(values))
-        categories[column] = tuple(values[k] for k in order)
-        places[column] = place_of_level[codes]
-    return categories, places
+def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix) -> Categories:
+    """Sorted categories of these columns; `matrix` gets the code of each row, NaN for a missing value."""
+    categories = {}
+    for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
+        occurs = np.zeros(len(levels) + 1, dtype=bool)
+        for first in range(0, len(codes), BLOCK_ROWS):
+            occurs[codes[first : first + BLOCK_ROWS]] = True  # the last one for MISSING
+        used = list(compress(levels, occurs.tolist()))
+        text = set(map(type, used)) <= {str}
+        used = used if text else [_plain(X, column, level) for level in used if not is_missing(level)]
+        categories[column] = tuple(sorted(set(used), key=None if text else _sort_key))
+        _put_codes(matrix[:, column], categories[column], levels, codes)
+    return categories
 
 
 def sorted_categories(parts: Sequence[Sequence[Category]]) -> tuple[Category, ...]:
@@ -166,58 +178,47 @@ def sorted_categories(parts: Sequence[Sequence[Category]]) -> tuple[Category, ..
     return tuple(sorted(values, key=_sort_key))
 
 
-def find_categories(X: Any, categories: Categories) -> dict[int, npt.NDArray[np.int64]]:
-    """Code of each row's category among the known ones, by column; MISSING for an unknown one."""
-    _refuse_sparse(X, list(categories))
-    places = {}
-    for column, known in categories.items():
-        place = {value: index for index, value in enumerate(known)}
-        levels, codes = _levels(X, column)
-        place_of_level = np.array([*(place.get(level, MISSING) for level in levels), MISSING], dtype=np.int64)
-        places[column] = place_of_level[codes]
-    return places
+def find_categories(X: Any, categories: Categories, matrix: FloatMatrix) -> None:
+    """Write each row's code among the known categories into `matrix`; NaN for an unknown one."""
+    columns = list(categories)
+    for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
+        _put_codes(matrix[:, column], categories[column], levels, codes)
 
 
-def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
-    """Keep the categories that occur in X, which holds category codes, and renumber the codes in place.
-
-    Declared categories need not occur, and those of rows with zero weight are gone.
-    """
-    kept: dict[int, tuple[Category, ...]] = {}
-    for column, known in categories.items():
-        places = X[:, column]
-        there = np.unique(places[~np.isnan(places)])
-        if len(there) < len(known):
-            X[:, column] = np.where(np.isnan(places), places, np.searchsorted(there, places))
-        kept[column] = tuple(known[int(place)] for place in there)
-    return kept
+def _put_codes(cells: npt.NDArray[Any], known: Sequence[Category], levels: list[Any], codes: npt.NDArray[Any]) -> None:
+    index = dict(zip(known, range(len(known)), strict=True))
+    value_of = np.array([*map(index.get, levels), None], dtype=np.float64)  # NaN for None
+    for first in range(0, len(codes), BLOCK_ROWS):
+        cells[first : first + BLOCK_ROWS] = value_of[codes[first : first + BLOCK_ROWS]]
 
 
 class RareCategoriesWarning(UserWarning):
     """A column has more categories than are supported; the rare ones are taken as missing values."""
 
 
-Codes = npt.NDArray[np.int64]
-
-
-def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any) -> Categories:
-    """Keep at most 255 categories per column: those of the largest total weight, ties by order.
+def keep_used(
+    X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any, *, selected: bool
+) -> Categories:
+    """Keep the categories that occur, at most 255 per column: those of the largest total weight, ties by order.
 
     The others become missing values, as categories unseen in training do. The codes in X are renumbered in place.
-    `names`: an object with the column names, for the warning.
+    `names`: an object with the column names, for the warning. `selected`: rows were dropped, and with them perhaps the
+    only ones of a category; otherwise all occur.
     """
     kept = dict(categories)
     for column, known in categories.items():
-        if len(known) <= MOST_CATEGORIES:
+        if len(known) <= MOST_CATEGORIES and not selected:
             continue
-        places = X[:, column]
-        there = ~np.isnan(places)
-        codes = places[there].astype(np.int64)
-        frequent = most_frequent(codes, None if weights is None else weights[there], len(known), names, column)
-        place_of = np.full(len(known), np.nan)
-        place_of[frequent] = np.arange(len(frequent))
-        X[there, column] = place_of[codes]
-        kept[column] = tuple(known[int(place)] for place in frequent)
+        there = ~np.isnan(X[:, column])
+        codes = X[there, column].astype(np.int64)
+        used = np.unique(codes)
+        if len(used) > MOST_CATEGORIES:
+            weights_there = None if weights is None else weights[there]
+            used = used[most_frequent(np.searchsorted(used, codes), weights_there, len(used), names, column)]
+        new = np.full(len(known), np.nan)
+        new[used] = np.arange(len(used))
+        X[there, column] = new[codes]
+        kept[column] = tuple(known[code] for code in used.tolist())
     return kept
 
 
@@ -229,13 +230,13 @@ def most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int, names:
         "example with sklearn.preprocessing.TargetEncoder; to silence this warning, merge the rare ones, or call "
         'warnings.simplefilter("ignore", radboost.rows.RareCategoriesWarning).',
         RareCategoriesWarning,
-        stacklevel=8,
+        stacklevel=7,
     )
     sizes = _sums(codes, np.ones(len(codes)) if weights is None else weights, n_codes)
     return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CATEGORIES])
 
 
-def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> FloatArray:
+def _sums(codes: Codes, weights: FloatArray, n_codes: int) -> FloatArray:
     """Sum of the weights of each code, shape (n_codes,); bit for bit the same for every order of the rows."""
     order = np.lexsort((weights, codes))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -244,13 +245,8 @@ def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> Fl
     return sums
 
 
-def put_places(X: FloatMatrix, places: Mapping[int, npt.NDArray[np.int64]]) -> None:
-    """Write the codes into their columns of X; NaN for MISSING."""
-    for column, codes in places.items():
-        X[:, column] = np.where(codes == MISSING, np.nan, codes)
-
-
-def _refuse_sparse(X: Any, columns: Sequence[int]) -> None:
+def refuse_sparse(X: Any, columns: Sequence[int]) -> None:
+    """Raise a ValueError for a sparse X with categorical columns."""
     if len(columns) and sparse.issparse(X):
         raise ValueError(
             f"Categorical columns need a dense X, and this one is sparse (column {columns[0]} is categorical). Pass "
@@ -258,40 +254,27 @@ def _refuse_sparse(X: Any, columns: Sequence[int]) -> None:
         )
 
 
-def _levels(X: Any, column: int) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    """Distinct values of a column, not sorted, and each row's index among them (MISSING for a missing value)."""
-    if hasattr(X, "iloc"):
-        series = X.iloc[:, column]
-        if type(series.dtype).__name__ == "CategoricalDtype":
-            used = series.cat.remove_unused_categories().cat
-            return used.categories.tolist(), used.codes.to_numpy().astype(np.int64)
-    values = column_values(X, column)
-    return _levels_of_objects(values.tolist()) if values.dtype.kind == "O" else _levels_of_array(values)
+def _levels(X: Any, columns: Sequence[int]) -> Iterator[Encoded]:
+    """Values and codes of each column; the values need neither differ nor occur, and None and NaN are missing."""
+    for column, encoded in zip(columns, encoded_columns(X, columns), strict=True):
+        if encoded is None:
+            values = column_values(X, column)
+            if values.dtype.kind == "O":
+                encoded = _levels_of_objects(values.tolist())
+            else:
+                levels, codes = np.unique(values, return_inverse=True)
+                encoded = list(levels), codes.reshape(-1)
+        yield encoded
 
 
-def _levels_of_array(values: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    levels, codes = np.unique(values, return_inverse=True, equal_nan=True)
-    codes = codes.reshape(-1).astype(np.int64)
-    if levels.dtype.kind in "fmM" and len(levels) and levels[-1] != levels[-1]:
-        codes[codes == len(levels) - 1] = MISSING
-        levels = levels[:-1]
-    return list(levels), codes
-
-
-def _levels_of_objects(values: list[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    place: dict[Any, int] = {}
+def _levels_of_objects(values: list[Any]) -> Encoded:
+    index: dict[Any, int] = {}
     try:
-        codes = np.array([place.setdefault(value, len(place)) for value in values], dtype=np.int64)
+        codes = np.array([index.setdefault(value, len(index)) for value in values], dtype=np.int64)
     except TypeError as error:
         raise ValueError(f"A categorical column holds something that cannot be a category: {error}.") from None
     numbers = _holds_numbers(values)
-    levels: list[Any] = []
-    place_of_level = np.full(len(place), MISSING, dtype=np.int64)
-    for value, code in place.items():
-        if not _is_missing(value):
-            place_of_level[code] = len(levels)
-            levels.append(int(value) if isinstance(value, bool | np.bool_) and numbers else value)
-    return levels, place_of_level[codes] if len(values) else codes
+    return [int(value) if isinstance(value, bool | np.bool_) and numbers else value for value in index], codes
 
 
 def _holds_numbers(values: list[Any]) -> bool:
@@ -300,11 +283,6 @@ def _holds_numbers(values: list[Any]) -> bool:
         kind for kind in set(map(type, values)) if issubclass(kind, int | float | np.number) and kind is not bool
     )
     return any(isinstance(value, kinds) and value == value for value in values) if kinds else False
-
-
-def _is_missing(value: Any) -> bool:
-    """Check for None, NaN, and pandas' NaT and NA (NA has no truth value when compared)."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _plain(X: Any, column: int, value: Any) -> Category:

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._tables import column_names, column_values, is_arrow
-from radboost.rows.read import is_missing
+from radboost._tables import column_names, column_values, is_arrow, is_missing
 
 Hashes = npt.NDArray[np.uint64]
 RowIndices = npt.NDArray[np.intp]

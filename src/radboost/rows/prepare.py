@@ -15,7 +15,7 @@ from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
 from radboost._validation import check_pair, check_sample_weight, warn_small_total
 from radboost.engine import BinnedData, Collective
 from radboost.rows.binned import BinnedRows
-from radboost.rows.categories import Categories
+from radboost.rows.categories import Categories, keep_used
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
 from radboost.rows.hashing import Hashes, joined
@@ -60,8 +60,29 @@ class Watched:
         return scores if self.offset is None else scores + self.offset
 
 
+class ClassesOrTargets:
+    """Rows with classes, ascending, or with targets: float64, a column for each where there are several."""
+
+    classes: npt.NDArray[Any] | None
+    targets: FloatArray | None
+
+    @property
+    def known_classes(self) -> npt.NDArray[Any]:
+        """The classes of the algorithm, two or more: a single one is repeated."""
+        if self.classes is None:
+            raise TypeError("a regression problem has no classes")
+        return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
+
+    @property
+    def n_outputs(self) -> int:
+        """Scores per row: one for each of more than two classes, or of several targets; otherwise one."""
+        if self.classes is not None:
+            return len(self.classes) if len(self.classes) > 2 else 1
+        return 1 if self.targets is None or self.targets.ndim == 1 else self.targets.shape[1]
+
+
 @dataclass(frozen=True)
-class CheckedRows:
+class CheckedRows(ClassesOrTargets):
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
     rows: Rows
@@ -77,18 +98,6 @@ class CheckedRows:
     collective: Collective | None = None  # over the workers with the other rows; classes and categories are of all
     sketched: bool = False  # whether bins may be approximated from quantile summaries of the rows
     class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
-
-    @property
-    def known_classes(self) -> npt.NDArray[Any]:
-        """The classes of the algorithm, two or more: a single one is repeated."""
-        if self.classes is None:
-            raise TypeError("a regression problem has no classes")
-        return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
-
-    @property
-    def n_outputs(self) -> int:
-        """Scores per row: one for each of more than two classes, or of several targets; otherwise one."""
-        return _n_outputs(self.classes, self.targets)
 
     def prepare(self, max_bins: int, n_threads: int) -> PreparedRows:
         """Bin the rows and sort them by class, the order of the engine.
@@ -120,7 +129,7 @@ class CheckedRows:
 
 
 @dataclass(frozen=True)
-class PreparedRows:
+class PreparedRows(ClassesOrTargets):
     """Training rows read, checked, binned and sorted once; models may be learned from them any number of times.
 
     Immutable. `order` has the index in X of each of the engine's rows; `class_ids`, `weights`, `targets` and `offset`
@@ -176,18 +185,6 @@ class PreparedRows:
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
-
-    @property
-    def n_outputs(self) -> int:
-        """Scores per row: one for each of more than two classes, or of several targets; otherwise one."""
-        return _n_outputs(self.classes, self.targets)
-
-    @property
-    def known_classes(self) -> npt.NDArray[Any]:
-        """The classes of the algorithm, two or more: a single one is repeated."""
-        if self.classes is None:
-            raise TypeError("a regression problem has no classes")
-        return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
 
     def select(self, rows: npt.NDArray[Any]) -> PreparedRows:
         """A part of the rows, given by their indices in X (or a mask), with the bins and the classes of all of them.
@@ -332,12 +329,6 @@ class PreparedRows:
         return digests
 
 
-def _n_outputs(classes: npt.NDArray[Any] | None, targets: FloatArray | None) -> int:
-    if classes is not None:
-        return len(classes) if len(classes) > 2 else 1
-    return 1 if targets is None or targets.ndim == 1 else targets.shape[1]
-
-
 def digest_of(parts: list[Any]) -> str:
     """Hexadecimal hash of arrays, sparse matrices and plain values."""
     digest = hashlib.blake2b(digest_size=16)
@@ -360,8 +351,8 @@ def digest_of(parts: list[Any]) -> str:
     return digest.hexdigest()
 
 
-def _select(numbers: FloatArray | None, indices: Indices) -> FloatArray | None:
-    return None if numbers is None else np.ascontiguousarray(numbers[indices])
+def _select(numbers: FloatArray | None, indices: Indices | None) -> FloatArray | None:
+    return numbers if numbers is None or indices is None else np.ascontiguousarray(numbers[indices])
 
 
 def prepare(
@@ -391,20 +382,16 @@ def with_offsets(
     check_pair("offset", watched is not None, offset, offset_val)
     n_outputs, of_classes = training.n_outputs, training.classes is not None
     own = read_offset(offset, training.n_given, n_outputs, of_classes=of_classes)
-    training = replace(training, offset=_unless_zero(_kept(own, training.kept)))
+    training = replace(training, offset=_unless_zero(_select(own, training.kept)))
     if watched is not None:
         names = {"name": "offset_val", "rows": "X_val"}
         others = read_offset(offset_val, watched.n_given, n_outputs, **names, of_classes=of_classes)
-        watched = replace(watched, offset=_unless_zero(_kept(others, watched.kept)))
+        watched = replace(watched, offset=_unless_zero(_select(others, watched.kept)))
     return training, watched
 
 
 def _unless_zero(offset: FloatArray | None) -> FloatArray | None:
     return None if offset is None or not offset.any() else offset
-
-
-def _kept(numbers: FloatArray | None, indices: Indices | None) -> FloatArray | None:
-    return numbers if indices is None else _select(numbers, indices)
 
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> CheckedRows:
@@ -414,22 +401,22 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
     if not regression:
         weights = times_class_weight(getattr(estimator, "class_weight", None), given.y, weights)
     rows, weights, kept = given.without_zero_weights(weights)
-    rows = rows.with_used_categories(weights, X)
+    rows = replace(rows, categories=keep_used(rows.X, rows.categories, weights, X, selected=kept is not None))
     if weights is not None:
         warn_small_total(float(weights.sum()), rows.n_rows)
     columns = column_names(X) or []
-    named = len(columns) > 0 and all(isinstance(name, str | int | np.integer) for name in columns)
+    named = len(columns) > 0 and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, columns)))
     names = (getattr(estimator, "feature_names_in_", None), columns if named else None)
+    classes, class_ids, targets, units = None, np.zeros(rows.n_rows, dtype=np.uint16), None, None
     if regression:
-        no_classes = np.zeros(rows.n_rows, dtype=np.uint16)
-        return CheckedRows(rows, kept, given.n_rows, None, no_classes, weights, read_targets(rows.y), *names)
-    classes, class_ids = read_labels(rows.y)
-    units = None
-    if weights is not None and getattr(estimator, "class_weight", None) is not None:
-        first = np.unique(class_ids, return_index=True)[1]
-        before = _kept(before, kept)
-        units = weights[first] if before is None else weights[first] / before[first]
-    return CheckedRows(rows, kept, given.n_rows, classes, class_ids, weights, None, *names, class_units=units)
+        targets = read_targets(rows.y)
+    else:
+        classes, class_ids = read_labels(rows.y)
+        if weights is not None and getattr(estimator, "class_weight", None) is not None:
+            first = np.unique(class_ids, return_index=True)[1]
+            before = _select(before, kept)
+            units = weights[first] if before is None else weights[first] / before[first]
+    return CheckedRows(rows, kept, given.n_rows, classes, class_ids, weights, targets, *names, class_units=units)
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
@@ -458,12 +445,7 @@ def read_validation(
     rows, weights, kept = rows.without_zero_weights(weights)
     X = dense_rows(rows.X)
     if classes is None:
-        return Watched(
-            X,
-            np.zeros(rows.n_rows, dtype=np.uint16),
-            weights,
-            read_targets(rows.y, "y_val"),
-            kept=kept,
-            n_given=n_given,
-        )
-    return Watched(X, known_labels(rows.y, classes), weights, kept=kept, n_given=n_given)
+        class_ids, targets = np.zeros(rows.n_rows, dtype=np.uint16), read_targets(rows.y, "y_val")
+    else:
+        class_ids, targets = known_labels(rows.y, classes), None
+    return Watched(X, class_ids, weights, targets, kept=kept, n_given=n_given)

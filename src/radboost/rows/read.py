@@ -15,11 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
 from radboost._tables import (
+    column_kinds,
     column_names,
     column_title,
     columns_without_numbers,
     first_infinite,
     is_arrow,
+    is_missing,
     known_form,
     real_numbers,
     refuse_dates,
@@ -31,13 +33,11 @@ from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost.rows.categories import (
     Categories,
     categorical_columns,
-    drop_unseen,
     find_categories,
-    keep_frequent,
     learn_categories,
     names_columns,
     number_advice,
-    put_places,
+    refuse_sparse,
     warn_of_text,
 )
 
@@ -104,27 +104,24 @@ class Rows:
         kept = np.flatnonzero(weights > 0)
         return self.select(kept), np.ascontiguousarray(weights[kept]), kept
 
-    def with_used_categories(self, weights: FloatArray | None, names: Any) -> Rows:
-        """These rows with categories that occur in them, 255 per column at most; codes in X are renumbered in place."""
-        categories = drop_unseen(self.X, self.categories)
-        return replace(self, categories=keep_frequent(self.X, categories, weights, names))
-
 
 def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Rows:
     """Check training rows and collect their categories; infinity is never allowed in X."""
     X, y = accepted.read(X), _plain_targets(y)
     if not accepted.missing:
         return Rows({}, *_checked(estimator, X, y, reset=True, accepted=accepted))
-    if names_columns(estimator.categorical_features):
+    given = estimator.categorical_features
+    if names_columns(given):
         X = _as_table(X)
-    columns = categorical_columns(estimator.categorical_features, X)
+    kinds = column_kinds(X) if isinstance(given, str) else []
+    columns = categorical_columns(given, X, kinds)
     if not columns:
         return Rows({}, *_checked(estimator, X, y, reset=True))
-    if not names_columns(estimator.categorical_features):
-        warn_of_text(X, columns)
+    if kinds:
+        warn_of_text(X, columns, kinds)
     validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
-    categories, places = learn_categories(X, columns)
-    matrix = _with_places(estimator, X, places)
+    matrix = _numeric_matrix(estimator, X, columns)
+    categories = learn_categories(X, columns, matrix)
     return Rows(categories, *_with_targets(estimator, matrix, y))
 
 
@@ -147,7 +144,9 @@ def read_matrix(estimator: Any, X: Any, categories: Categories, accepted: Accept
         return _checked(estimator, X, NO_TARGETS, reset=False, accepted=accepted)
     X = _as_table(X)
     validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by index
-    return _with_places(estimator, X, find_categories(X, categories))
+    matrix = _numeric_matrix(estimator, X, list(categories))
+    find_categories(X, categories, matrix)
+    return matrix
 
 
 def _as_table(X: Any) -> Any:
@@ -161,22 +160,22 @@ def _as_table(X: Any) -> Any:
     return table
 
 
-def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]]) -> FloatMatrix:
-    """Matrix with the codes of categories, and the other columns checked as numbers."""
+def _numeric_matrix(estimator: Any, X: Any, categorical: Sequence[int]) -> FloatMatrix:
+    """Matrix of the columns of X, checked as numbers; NaN in these columns, whose categories are still to be read."""
+    refuse_sparse(X, categorical)
     if X.shape[0] == 0:
         check_array(np.empty(X.shape), **CHECKS, estimator=estimator)  # raises, with the shape of all columns
-    others = [column for column in range(X.shape[1]) if column not in places]
-    matrix = np.empty(X.shape)
-    if others:
-        chosen = take_columns(X, others)
-        refuse_dates(chosen)
-        numbers = as_numbers(
-            estimator, chosen, lambda: check_array(without_arrow(chosen), **CHECKS, estimator=estimator), others
-        )
-        matrix = np.empty(X.shape, dtype=numbers.dtype)
-        matrix[:, others] = numbers
-    put_places(matrix, places)
-    return check_array(matrix, **CHECKS, estimator=estimator)  # type: ignore[no-any-return]
+    others = [column for column in range(X.shape[1]) if column not in categorical]
+    if not others:
+        return np.full(X.shape, np.nan)
+    chosen = take_columns(X, others)
+    refuse_dates(chosen)
+    numbers = as_numbers(
+        estimator, chosen, lambda: check_array(without_arrow(chosen), **CHECKS, estimator=estimator), others
+    )
+    matrix = np.full(X.shape, np.nan, dtype=numbers.dtype)
+    matrix[:, others] = numbers
+    return matrix
 
 
 def _plainly_fine(estimator: Any, X: Any) -> bool:
@@ -329,15 +328,6 @@ def _check_few(classes: npt.NDArray[Any]) -> None:
             f"y holds {len(classes)} classes, and at most {LARGEST_NUMBER_OF_CLASSES} are supported. For a target that "
             "is a number, a regressor is the right tool."
         )
-
-
-def is_missing(label: Any) -> bool:
-    """Check for a label that is None, NaN, or pandas' NA or NaT (NA has no truth value)."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(label, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(label))
-    return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
 def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:

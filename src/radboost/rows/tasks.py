@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._tables import known_form, without_arrow, without_mask
+from radboost._tables import is_missing, known_form, without_arrow, without_mask
 from radboost._typing import FloatArray
-from radboost.rows.read import is_missing, plain_labels
+from radboost.rows.read import plain_labels
 
 Labels = npt.NDArray[Any]
 

@@ -11,12 +11,15 @@ import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from radboost._numbers import listed
 from radboost.cli.cells import is_number, unquoted
@@ -67,6 +70,24 @@ class RawTable:
     """True if numbers are written as text, as in CSV."""
     decimal_comma: bool
     remarks: tuple[str, ...]
+    kept: npt.NDArray[np.int64] | None = None
+    """Indices of the rows in the file; None for all of them."""
+    lines: Callable[[Sequence[int]], list[str]] | None = None
+    """Names of rows of the file in messages, by their numbers from 1 on; None: by these numbers."""
+
+    def take(self, rows: npt.NDArray[np.int64]) -> RawTable:
+        """Rows with these indices."""
+        return replace(self, table=self.table.take(rows), kept=rows if self.kept is None else self.kept[rows])
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """Numbers of the rows in the file, from 1 on."""
+        return np.arange(1, self.n_rows + 1) if self.kept is None else self.kept + 1
+
+    def row_names(self, rows: npt.NDArray[np.int64]) -> list[str]:
+        """Names of rows in messages, by ascending indices."""
+        numbers = self.numbers[rows].tolist()
+        return [f"row {number:,}" for number in numbers] if self.lines is None else self.lines(numbers)
 
     @property
     def names(self) -> list[str]:
@@ -110,7 +131,18 @@ def read_tables(paths: Sequence[str], options: ReadOptions) -> RawTable:
         _check_same_columns(first.name, tables[0].schema, other.name, table.schema)
     remarks = tuple(dict.fromkeys(remark for one in given for remark in one.remarks))
     together = pa.concat_tables([table.select(first.names) for table in tables])
-    return RawTable(first.name, together, first.as_text, first.decimal_comma, remarks)
+    return RawTable(first.name, together, first.as_text, first.decimal_comma, remarks, lines=partial(_of_files, given))
+
+
+def _of_files(given: Sequence[RawTable], numbers: Sequence[int]) -> list[str]:
+    """Names of rows of several files, by their numbers in all."""
+    starts = np.cumsum([0, *(one.n_rows for one in given)])
+    names = []
+    for number in numbers:
+        file = int(np.searchsorted(starts, number)) - 1
+        row = given[file].row_names(np.array([number - 1 - starts[file]]))[0]
+        names.append(f"{row} of {given[file].name}")
+    return names
 
 
 def _plain_table(table: Any) -> Any:
@@ -261,24 +293,54 @@ def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> RawTa
     data = _in_utf8(data, name)
     if b"\x00" in data:
         raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
-    for _ in range(min(options.skip, data.count(b"\n") + 1)):
-        data = data.partition(b"\n")[2]
+    data = _without_lines(data, options.skip)
     records_by = {separator: _records(data, separator) for separator in _candidates(kind, options)}
     separator = max(records_by, key=lambda one: _regularity(records_by[one]))
     records = records_by[separator]
     if not records:
         raise ValueError(f"{name} holds no line with text; a table has a line with the names of its columns, and rows")
-    table, remarks = _parsed(data, name, separator, len(records[0]))
+    table, remarks = _parsed(data, name, separator, len(records[0]), options.skip)
     if options.names is not None:
         has_header = options.header is True
     else:
         has_header = _has_header(records) if options.header is None else options.header
     names, more = _names_of(records, has_header, options)
     if len(names) != table.num_columns:
-        raise ValueError(f"--names gives {len(names)} names, and {name} has {table.num_columns} columns")
+        raise ValueError(
+            f"--names gives {len(names)} names, and {name} has {table.num_columns} columns; give one for each"
+        )
     _refuse_twice(name, names)
     table = table.rename_columns(names).slice(1 if has_header else 0)
-    return RawTable(name, table, as_text=True, decimal_comma=separator == ";", remarks=(*remarks, *more))
+    lines = partial(_with_lines, name, separator, options.skip, int(has_header))
+    decimal_comma, remarks = separator == ";", [*remarks, *more]
+    return RawTable(name, table, as_text=True, decimal_comma=decimal_comma, remarks=tuple(remarks), lines=lines)
+
+
+def _without_lines(data: bytes, n_lines: int) -> bytes:
+    """Data below the first lines."""
+    for _ in range(min(n_lines, data.count(b"\n") + 1)):
+        data = data.partition(b"\n")[2]
+    return data
+
+
+def _with_lines(path: str, separator: str, skip: int, n_names: int, numbers: Sequence[int]) -> list[str]:
+    """Names of rows of a CSV file with their lines, by ascending numbers; the file is read again."""
+    lines = {}
+    if Path(path).is_file():
+        records = _begun_records(_without_lines(_in_utf8(_bytes_of(path, path), path), skip), separator)
+        for row, (line, _) in enumerate(islice(records, numbers[-1] + n_names), 1 - n_names):
+            lines[row] = f" (line {line + skip:,})"
+    return [f"row {number:,}{lines.get(number, '')}" for number in numbers]
+
+
+def _begun_records(data: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Line, from 1 on, at which each record of CSV begins, and its fields; lines without text are left out."""
+    reader = csv.reader(io.StringIO(data.decode("utf-8", errors="replace"), newline=""), delimiter=separator)
+    line = 1
+    for record in reader:
+        if record:
+            yield line, record
+        line = reader.line_num + 1
 
 
 def _in_utf8(data: bytes, name: str) -> bytes:
@@ -343,7 +405,7 @@ def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, often / len(records), width
 
 
-def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any, list[str]]:
+def _parsed(data: bytes, name: str, separator: str, n_columns: int, skip: int) -> tuple[Any, list[str]]:
     """Columns as text, whose first row has the names, if there are any, and remarks."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -372,10 +434,12 @@ def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any
     except pa.ArrowInvalid as error:
         uneven = re.search(r"got (\d+):? ?(.*)", str(error))
         if uneven is not None:
+            records = _begun_records(data, separator)
+            line = next((f"line {line + skip:,}" for line, record in records if len(record) != n_columns), "a line")
             raise ValueError(
-                f"{name}: a line has {uneven[1]} fields ({uneven[2][:60].strip()}), and the first one has {n_columns}, "
+                f"{name}: {line} has {uneven[1]} fields ({uneven[2][:60].strip()}), and the first one has {n_columns}, "
                 f"divided by {separator!r}; put text with separators into quotes, "
-                " name the --separator, or --skip lines above the table"
+                "name the --separator, or --skip lines above the table"
             ) from error
         raise ValueError(f"{name} cannot be read as CSV: {error}") from error
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from radboost._number_formats import MISSING_WORDS
 from radboost._numbers import listed
 from radboost._typing import FloatArray
-from radboost.cli.cells import as_dates, as_numbers, as_texts
+from radboost.cli.cells import as_dates, as_numbers, as_texts, is_number, is_of_kind
 from radboost.cli.columns import FeatureTable, cells_of, choose_columns, find_column, match_columns, with_means
 from radboost.cli.console import Console
 from radboost.cli.models import Plan, fit_and_choose, fit_once
@@ -278,18 +278,18 @@ def _read_rows(
 ) -> tuple[Schema, LabeledRows, str, FloatArray | None]:
     """Schema, rows, reason for the task, and times of the rows (None without --time)."""
     named = NamedColumns.of(given, options)
-    weights, numbers, n_given = None, np.arange(1, given.n_rows + 1), given.n_rows
+    weights, n_given = None, given.n_rows
     if named.weights is not None:
         weights = _weights(given, named.weights, named.missing)
         rows = np.flatnonzero(weights)
-        given, weights, numbers = replace(given, table=given.table.take(rows)), weights[rows], numbers[rows]
+        given, weights = given.take(rows), weights[rows]
     note_left_out_rows(n_given, n_given - given.n_rows, 0, named.target, console)
     cells = cells_of(given, named.target, named.missing)
     check_enough(len(present(cells)), given.name)
-    target = read_target(cells, options.task, numbers)
+    target = read_target(cells, options.task)
     note_left_out_rows(given.n_rows, 0, given.n_rows - len(target.kept), named.target, console)
     named.check_features(given.name)
-    given = replace(given, table=given.table.take(target.kept))
+    given = given.take(target.kept)
     choice = choose_columns(given, named.features, named.categorical, named.missing)
     console.note(*notes_of_left_out(choice.left_out), *choice.notes)
     schema = Schema(
@@ -302,7 +302,7 @@ def _read_rows(
         target_format=target.number_format,
     )
     weights = None if weights is None else weights[target.kept]
-    part = LabeledRows(choice.table, target.y, weights, numbers[target.kept])
+    part = LabeledRows(choice.table, target.y, weights, given.numbers)
     if named.group is not None:
         part = replace(part, units=_groups(given, named.group, named.missing, part))
     times = None if named.time is None else _times(given, named.time, named.missing)
@@ -314,7 +314,9 @@ def _groups(given: RawTable, name: str, missing: tuple[str, ...], part: LabeledR
     texts = as_texts(cells_of(given, name, missing))
     codes, used = texts.codes, np.unique(texts.codes[texts.codes >= 0])
     if len(used) < 2:
-        raise ValueError(f"--group {name!r}: there must be two groups at least; got {len(used)}")
+        raise ValueError(
+            f"--group {name!r}: the column has {count(len(used), 'group')}, and two or more are needed; name another"
+        )
     return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], row_hashes(part.table))
 
 
@@ -323,9 +325,12 @@ def _times(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
     times = as_numbers(cells)
     times = as_dates(cells) if times is None else times
     if times is None or len(np.unique(times[~np.isnan(times)])) < 2:
+        example = cells.examples(lambda text: not is_number(text) and not is_of_kind(text, "date"))
+        example = example or cells.unlike("date")
+        holds = f"the column holds {example}" if times is None else "all rows are of one time"
         raise ValueError(
-            f"--time {name!r}: times are numbers, or dates in the form 2020-12-31, at least two different ones; "
-            "correct the column, or leave out --time"
+            f"--time {name!r}: {holds}; times are numbers, or dates in the form 2020-12-31, at least two different "
+            "ones; correct the column, or leave out --time"
         )
     return times
 
@@ -343,12 +348,21 @@ def notes_of_left_out(reasons: Mapping[str, str]) -> list[str]:
 
 
 def _weights(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
-    weights = as_numbers(cells_of(given, name, missing))
-    if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.any():
-        raise ValueError(
-            f"--weights {name!r}: weights must be numbers, none missing or negative, and not all of them 0"
-        )
-    return weights
+    cells = cells_of(given, name, missing)
+    weights = as_numbers(cells)
+    if weights is None:
+        wrong = f"the column holds {cells.unlike('number')}"
+    elif len(rows := np.flatnonzero(~(weights >= 0))):
+        value = "no value" if np.isnan(weights[rows[0]]) else f"{weights[rows[0]]:g}"
+        wrong = f"the column holds {value} in {given.row_names(rows[:1])[0]}"
+    elif not weights.any():
+        wrong = "all weights are 0"
+    else:
+        return weights
+    raise ValueError(
+        f"--weights {name!r}: {wrong}; weights must be numbers, none missing or negative, and not all of them 0; "
+        "correct the column, or leave out --weights"
+    )
 
 
 def read_test(options: FitOptions, schema: Schema, console: Console) -> LabeledRows:
@@ -381,8 +395,10 @@ def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | No
     else:
         numbers, kept = as_numbers(cells, schema.target_format), present(cells)
         if numbers is None or not len(kept):
+            example = cells.unlike("number") or "no numbers"
             raise ValueError(
-                f"the column {schema.target!r} of {given.name} holds no numbers, and the model predicts them"
+                f"the column {schema.target!r} of {given.name} holds {example}, and the model predicts numbers; "
+                "correct the column"
             )
         check_all_numbers(cells, numbers, schema.target_format)
         y = numbers[kept]
@@ -390,9 +406,9 @@ def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | No
         notes.append(
             f"{given.n_rows - len(kept):,} of {given.n_rows:,} rows have no {schema.target!r}, and are left out"
         )
-        given = replace(given, table=given.table.take(kept))
+        given = given.take(kept)
     table, said = match_columns(given, schema)
-    return LabeledRows(table, y, None, kept + 1), [*notes, *said]
+    return LabeledRows(table, y, None, given.numbers), [*notes, *said]
 
 
 def _learned_columns(schema: Schema, part: LabeledRows) -> tuple[Schema, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,28 +88,29 @@ def read_cells(
     import pyarrow.compute as pc
     from pyarrow import types
 
-    kind = column.type
+    kind, made = column.type, partial(Cells, name, spelled=spelled, decimal_comma=decimal_comma, where=where)
     if types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     if types.is_null(kind):
-        return Cells(name, "empty", spelled, numbers=np.full(len(column), np.nan), where=where)
+        return made(form="empty", numbers=np.full(len(column), np.nan))
     if types.is_boolean(kind):
-        return Cells(name, "boolean", spelled, numbers=_numpy(column.cast(pa.float64())), where=where)
+        return made(form="boolean", numbers=_numpy(column.cast(pa.float64())))
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         numbers = _numpy(pc.cast(column, pa.float64(), safe=False))
         for word, infinity in (("inf", np.inf), ("-inf", -np.inf)):
             if word in missing:
                 numbers[numbers == infinity] = np.nan
-        return Cells(name, "number", spelled, numbers=_finite(name, numbers, where), where=where)
+        return made(form="number", numbers=_finite(name, numbers, where))
     if types.is_date(kind) or types.is_timestamp(kind):
-        return Cells(name, "date", spelled, numbers=_days(column), where=where)
+        return made(form="date", numbers=_days(column))
     if not (types.is_string(kind) or types.is_large_string(kind)):
         raise ValueError(
             f"the column {name!r} holds {kind}; columns may hold numbers, text, booleans and dates; leave it out with "
             f"--ignore {name!r}, or convert it"
         )
-    texts = _texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing, spelled=spelled)
-    return Cells(name, "text", spelled, decimal_comma, texts=texts, where=where)
+    return made(
+        form="text", texts=_texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing, spelled=spelled)
+    )
 
 
 def unquoted(texts: Sequence[str], missing: Collection[str] = ("",)) -> Sequence[str]:

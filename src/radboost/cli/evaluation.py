@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from radboost._numbers import number_text
+from radboost.cli.console import Console
 from radboost.cli.rows import LabeledRows, RowSplit
 from radboost.model_file import Schema
+from radboost.report.build import assemble, put
 from radboost.report.figures import count
 from radboost.report.scores import Score, rare_class
 from radboost.report.subject import Outputs, Predictions, Subject, read
@@ -193,6 +196,12 @@ def _remarks(subject: Subject) -> tuple[str, ...]:
     if subject.copies is not None:
         said.append(f"{copies_text(subject, lambda _, value: number_text(value))}.")
     return tuple(said)
+
+
+def write_report(subject: Subject, path: Path, target: str, console: Console) -> None:
+    """Write the page over any earlier one; `check_report` has refused where that is not allowed."""
+    with console.progress("report"), console.warnings_as_notes():
+        put(assemble(subject, f"{target} by {type(subject.model).__name__}"), path, overwrite=True)
 
 
 def pooled(model: Any, parts: list[tuple[Subject, np.ndarray]]) -> tuple[Predictions, Predictions | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from radboost.cli.rows import LabeledRows
-from radboost.cli.splitting import row_hashes
 from radboost.model_file import Schema
 from radboost.report.leaks import FEWEST_ROWS, Suspicion, TargetValues, findings, is_id
 from radboost.rows.contents import drawn, folds
@@ -17,8 +16,8 @@ def warnings_of(part: LabeledRows, schema: Schema) -> list[str]:
     """Warnings of the report, for the training rows."""
     if len(part.y) < FEWEST_ROWS:
         return []
-    rows = drawn(part.keys(), MOST_ROWS)
-    halves = folds(row_hashes(part.table)[rows], 2)
+    rows = drawn(part.keys, MOST_ROWS)
+    halves = folds(part.hashes[rows], 2)
     classes = schema.task == "classes"
     target = TargetValues.of_classes(np.unique(part.y, return_inverse=True)[1][rows]) if classes else None
     target = target or TargetValues.of_numbers(part.y[rows])

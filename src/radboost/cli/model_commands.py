@@ -13,12 +13,11 @@ import numpy as np
 from radboost._numbers import number_text
 from radboost.cli.columns import FeatureTable, find_column, match_columns
 from radboost.cli.console import Console
-from radboost.cli.evaluation import evaluate, subject_of
-from radboost.cli.files import check_new, write_whole
+from radboost.cli.evaluation import evaluate, subject_of, write_report
+from radboost.cli.files import check_new, check_report, write_whole
 from radboost.cli.reading import STDIN, RawTable, ReadOptions, read_table
-from radboost.cli.reporting import check_report, write_report
 from radboost.cli.rows import LabeledRows, labeled_rows
-from radboost.cli.splitting import fingerprint, row_hashes
+from radboost.cli.splitting import fingerprint
 from radboost.cli.writing import format_to_write, write_table
 from radboost.estimators._predicting import labels_and_probabilities
 from radboost.explain.explanation import Contribution
@@ -153,15 +152,8 @@ def run_evaluate(model_path: str, data: str, read: ReadOptions, console: Console
 
 def _labeled_rows_of(model: Any, data: str, read: ReadOptions, console: Console) -> LabeledRows:
     schema = model.schema_
-    given = read_data(data, read, console)
-    if schema.target not in given.names:
-        raise ValueError(
-            f"{given.name} has no column {schema.target!r}, which would have the right answers; its columns are "
-            f"{', '.join(given.names[:10])}. radboost predict needs none"
-        )
-    part, notes = labeled_rows(given, schema, getattr(model, "classes_", None))
-    console.note(*notes)
-    if schema.facts.get("rows_hash") == fingerprint(row_hashes(part.table), part.y):
+    part = labeled_rows(read_table(data, read), schema, getattr(model, "classes_", None), console)
+    if schema.facts.get("rows_hash") == fingerprint(part.hashes, part.y):
         console.note(
             "these are the very rows that the model was fitted to, so that the figures are better than it is; judge it "
             "by other rows, or by the verdict of radboost fit (radboost info shows it)"

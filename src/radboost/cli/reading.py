@@ -335,12 +335,16 @@ def _with_lines(path: str, separator: str, skip: int, n_names: int, numbers: Seq
 
 def _begun_records(data: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Line, from 1 on, at which each record of CSV begins, and its fields; lines without text are left out."""
-    reader = csv.reader(io.StringIO(data.decode("utf-8", errors="replace"), newline=""), delimiter=separator)
-    line = 1
-    for record in reader:
-        if record:
-            yield line, record
-        line = reader.line_num + 1
+    text, line = data.decode("utf-8", errors="replace"), 1
+    limit = csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        for record in reader:
+            if record:
+                yield line, record
+            line = reader.line_num + 1
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _in_utf8(data: bytes, name: str) -> bytes:
@@ -371,18 +375,8 @@ def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:
 def _records(data: bytes, separator: str) -> list[list[str]]:
     """Fields of the first lines, without a line that the sample cuts off."""
     sample = data[: _sample_size(data)]
-    text = sample.decode("utf-8", errors="replace")
-    records: list[list[str]] = []
-    limit = csv.field_size_limit()
-    try:
-        csv.field_size_limit(max(limit, len(text)))
-        for record in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
-            if record:
-                records.append([cell.strip() for cell in record])
-            if len(records) > _SAMPLE_RECORDS:
-                break
-    finally:
-        csv.field_size_limit(limit)
+    begun = islice(_begun_records(sample, separator), _SAMPLE_RECORDS + 1)
+    records = [[cell.strip() for cell in record] for _, record in begun]
     whole = len(data) == len(sample) or len(records) > _SAMPLE_RECORDS
     return records if whole or len(records) < 2 else records[:-1]
 

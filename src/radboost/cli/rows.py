@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,14 +51,20 @@ class LabeledRows:
     units: Hashes | None = None
     """Hash of the observation that a row belongs to; None: equal rows are one observation."""
 
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Hash of each row without its target."""
+        return row_hashes(self.table)
+
+    @cached_property
     def keys(self) -> Hashes:
         """Hash of each row with its target and weight."""
-        keys = joined(row_hashes(self.table), self.y)
+        keys = joined(self.hashes, self.y)
         return keys if self.weights is None else mixed(keys ^ cell_bits(self.weights))
 
     def in_order(self) -> LabeledRows:
         """Same rows in an order that depends on their content alone."""
-        return self.take(np.argsort(self.keys(), kind="stable"))
+        return self.take(np.argsort(self.keys, kind="stable"))
 
     def take(self, rows: npt.NDArray[Any]) -> LabeledRows:
         """Rows with these indices."""
@@ -121,7 +128,7 @@ class InMemorySource:
 
     def rows_hash(self) -> str:
         """Hash of all rows with their targets."""
-        return fingerprint(row_hashes(self.whole.table), self.whole.y)
+        return fingerprint(self.whole.hashes, self.whole.y)
 
     def divide(self, console: Console) -> RowSplit:
         """Hold rows out, or read test rows from another file."""
@@ -131,7 +138,7 @@ class InMemorySource:
         if options.holdout == 0.0:
             console.note(NOT_JUDGED)
             return RowSplit(whole, None, "", False)
-        hashes, stratify = row_hashes(whole.table), schema.task == "classes"
+        hashes, stratify = whole.hashes, schema.task == "classes"
         if len(np.unique(hashes)) < 2:
             raise ValueError(NOTHING_TO_LEARN)
         units = hashes if whole.units is None else whole.units
@@ -145,7 +152,7 @@ class InMemorySource:
         learn, out = hold_out(units, whole.y, options.holdout, options.seed, stratify=stratify)
         copies = learn[:0]
         if whole.units is None:
-            copies = copies_out(hashes, whole.keys(), learn, options.holdout, options.seed)
+            copies = copies_out(hashes, whole.keys, learn, options.holdout, options.seed)
         learn = np.setdiff1d(learn, copies, assume_unique=True)
         say_held_out(len(learn), len(out), len(copies), options, console)
         self._train = whole.take(learn)
@@ -317,7 +324,7 @@ def _groups(given: RawTable, name: str, missing: tuple[str, ...], part: LabeledR
         raise ValueError(
             f"--group {name!r}: the column has {count(len(used), 'group')}, and two or more are needed; name another"
         )
-    return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], row_hashes(part.table))
+    return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], part.hashes)
 
 
 def _times(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
@@ -368,47 +375,43 @@ def _weights(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray
 def read_test(options: FitOptions, schema: Schema, console: Console) -> LabeledRows:
     """Rows of --test."""
     assert options.test is not None
-    given = read_table(options.test, options.read)
-    if schema.target not in given.names:
-        raise ValueError(f"--test {options.test}: there is no column {schema.target!r}, which has the right answers")
-    part, notes = labeled_rows(given, schema, None)
-    console.note(*notes)
-    return part
+    return labeled_rows(read_table(options.test, options.read), schema, None, console)
 
 
-def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | None) -> tuple[LabeledRows, list[str]]:
-    """Rows of a table that have the target, as a model sees them, and notes about them.
+def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | None, console: Console) -> LabeledRows:
+    """Rows of a table that have the target, as a model sees them.
 
     With the classes of a model, labels become those that it knows; None keeps them as they are in the table.
     """
+    console.note(*given.remarks)
+    if schema.target not in given.names:
+        raise ValueError(
+            f"{given.name} has no column {schema.target!r}, which would have the right answers; its columns are "
+            f"{', '.join(given.names[:10])}. radboost predict needs none"
+        )
     cells = cells_of(given, schema.target, schema.missing_words)
-    notes = []
-    if schema.task == "classes":
-        if classes is None:
-            target = read_target(cells, "classes")
-            y, kept = target.y, target.kept
-        else:
-            y, kept, unknown = known_labels(cells, classes)
-            if unknown:
-                named = ", ".join(map(repr, unknown[:5]))
-                notes.append(f"{schema.target!r} has classes that the model does not know ({named}); it is wrong there")
-    else:
+    if schema.task == "numbers":
         numbers, kept = as_numbers(cells, schema.target_format), present(cells)
         if numbers is None or not len(kept):
-            example = cells.unlike("number") or "no numbers"
             raise ValueError(
-                f"the column {schema.target!r} of {given.name} holds {example}, and the model predicts numbers; "
-                "correct the column"
+                f"the column {schema.target!r} of {given.name} holds {cells.unlike('number') or 'no numbers'}, and the "
+                "model predicts numbers; correct the column"
             )
         check_all_numbers(cells, numbers, schema.target_format)
         y = numbers[kept]
-    if len(kept) < given.n_rows:
-        notes.append(
-            f"{given.n_rows - len(kept):,} of {given.n_rows:,} rows have no {schema.target!r}, and are left out"
-        )
-        given = given.take(kept)
-    table, said = match_columns(given, schema)
-    return LabeledRows(table, y, None, given.numbers), [*notes, *said]
+    elif classes is None:
+        target = read_target(cells, "classes")
+        y, kept = target.y, target.kept
+    else:
+        y, kept, unknown = known_labels(cells, classes)
+        if unknown:
+            named = ", ".join(map(repr, unknown[:5]))
+            console.note(f"{schema.target!r} has classes that the model does not know ({named}); it is wrong there")
+    note_left_out_rows(given.n_rows, 0, given.n_rows - len(kept), schema.target, console)
+    given = given.take(kept)
+    table, notes = match_columns(given, schema)
+    console.note(*notes)
+    return LabeledRows(table, y, None, given.numbers)
 
 
 def _learned_columns(schema: Schema, part: LabeledRows) -> tuple[Schema, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost.cli.columns import FeatureTable
+from radboost.rows import contents
 
 Hashes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -116,8 +117,5 @@ def _hash_of(text: str) -> int:
 
 
 def mixed(values: Hashes) -> Hashes:
-    """Finalizer of SplitMix64."""
-    values = values + _GOLDEN
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    """Step of SplitMix64: its increment and its finalizer."""
+    return contents.mixed(values + _GOLDEN)

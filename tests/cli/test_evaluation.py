@@ -17,7 +17,7 @@ from radboost.cli.rows import LabeledRows
 from radboost.guarantees.holdout import exact_interval
 from radboost.model_file import ColumnSchema, Schema
 from radboost.report.baselines import Baselines
-from radboost.report.subject import Subject, SubjectRows
+from radboost.report.subject import Predictions, Subject, SubjectRows
 
 
 def verdict(
@@ -41,8 +41,11 @@ def verdict(
     )
     model: Any = SimpleNamespace(ensemble_=None, **({} if costs is None else {"cost_": np.asarray(costs, float)}))
     predicted = np.array(classes, dtype=object)[answers] if classes else answers
-    subject = Subject(model, model, part, None, ("row",), classes, predicted, chances, None, {})
-    return evaluate(subject, Baselines(np.full(len(y), constant), None, linear, None, ""), metric)
+    baselines = Baselines(Predictions(np.full(len(y), constant)), None if linear is None else Predictions(linear))
+    subject = Subject(
+        model, model, part, None, ("row",), classes, predicted, chances, None, {}, given_baselines=baselines
+    )
+    return evaluate(subject, metric)
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(40) % 4 + 1.0])
@@ -105,7 +108,7 @@ def test_the_order_of_rows_changes_nothing(regression: bool) -> None:
     said = []
     for _ in range(3):
         subject = subject_of(model, schema, test.take(rng.permutation(30)), train.take(rng.permutation(60)))
-        said.append(evaluate(subject, subject.baselines))
+        said.append(evaluate(subject))
     assert said[0] == said[1] == said[2]
 
 

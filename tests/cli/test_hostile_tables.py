@@ -15,7 +15,7 @@ from pyarrow import csv as arrow_csv
 
 from command_tables import read
 from radboost import _tables
-from radboost.cli import main, reading
+from radboost.cli import csv_text, main
 from radboost.cli.reading import ReadOptions, read_table
 
 
@@ -125,20 +125,20 @@ def test_an_error_in_a_table_ends_the_process_in_order(tmp_path: Path) -> None:
     program = """
 import os, sys
 from pyarrow import csv
-from radboost.cli import reading
+from radboost.cli import csv_text
 rows = b"a,b\\n1,2,3\\n" + b"1,2\\n" * 100_000
 ends = []
 for _ in range(10):
     child = os.fork()
     if not child:
         try:
-            csv.read_csv(reading._arrow_file(rows), read_options=csv.ReadOptions(block_size=4096))
+            csv.read_csv(csv_text.arrow_file(rows), read_options=csv.ReadOptions(block_size=4096))
         except ValueError:
             sys.exit(2)
     ends.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 assert ends == [2] * 10, ends
 """
-    assert reading._arrow_file(b"a,b\n").read() == b"a,b\n"
+    assert csv_text.arrow_file(b"a,b\n").read() == b"a,b\n"
     if not hasattr(sys, "getwindowsversion"):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -127,7 +127,7 @@ def test_the_line_of_names(file: Path) -> None:
         ("\n\n", "no line with text"),
         ("a,b\n", r"names of columns \(a, b\) and no rows"),
         ("a,b,a\n1,2,3\n", "more than one column named 'a'"),
-        ("a,b\n1,2\n1,2,3\n", "a line has 3 fields"),
+        ("a,b\n1,2\n1,2,3\n", "line 3 has 3 fields"),
     ],
 )
 def test_files_that_are_no_tables(file: Path, text: str, message: str) -> None:
@@ -181,7 +181,7 @@ def test_dates_and_decimal_commas(file: Path) -> None:
     with pytest.raises(ValueError, match=r"looks like dates .* --ignore 'e'"):
         kind_of(cells_of(given, "e", MISSING_WORDS))
     assert kind_of(cells_of(read(file, "x\ninf\n1\n", separator=","), "x", (*MISSING_WORDS, "inf"))).name == "number"
-    with pytest.raises(ValueError, match=r"holds infinity \(row 1\)"):
+    with pytest.raises(ValueError, match=r"holds infinity in row 1 \(line 2\)"):
         kind_of(cells_of(read(file, "x\ninf\n1\n", separator=",", header=True), "x", MISSING_WORDS))
 
 

@@ -26,8 +26,9 @@ def _linear_beside(kind: str, weights: Any, places: Any, train: bool) -> Any:
         subject = replace(subject, train=replace(subject.train, weights=weights))
     else:
         subject = read(model, X[places], targets[places], sample_weight=weights)
-    found = subject.baselines
-    return found.linear if found.linear_probabilities is None else found.linear_probabilities
+    linear = subject.baselines.linear
+    assert linear is not None
+    return linear.predicted if linear.probabilities is None else linear.probabilities
 
 
 @pytest.mark.parametrize("kind", ["numbers", "two classes", "three classes"])
@@ -54,4 +55,5 @@ def test_the_linear_model_of_a_column_of_one_value() -> None:
     model = RGBClassifier(n_rounds=1, n_jobs=1).fit(X, y)
     moved = np.column_stack([X[:, 0], np.full(60, 5.1)])
     subject = read(model, moved, y, X_train=X, y_train=y)
-    assert len(np.unique(subject.baselines.linear)) == 2
+    assert subject.baselines.linear is not None
+    assert len(np.unique(subject.baselines.linear.predicted)) == 2

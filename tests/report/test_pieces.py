@@ -18,7 +18,7 @@ from radboost.report.data import data
 from radboost.report.figures import bootstrap, fraction_interval, mean_of_sums, percent, thinned
 from radboost.report.noise import confident_learning, cross_fitted
 from radboost.report.profile import profiles
-from radboost.report.scores import Predictions, measures, own_predictions
+from radboost.report.scores import Predictions, measures
 from radboost.report.slices import holm
 from radboost.report.subject import Subject, SubjectRows, read
 
@@ -261,7 +261,6 @@ def test_a_model_like_the_linear_one_is_not_called_better() -> None:
     assert made.verdict_tone == "warning"
     assert "linear model, which is the better choice here" in made.verdict
     subject = read(model, X[150:], y[150:])
-    own, first = own_predictions(subject), measures(subject)[0]
-    same = first.beside(subject, own, own)
+    same = measures(subject)[0].beside(subject, subject.own, subject.own)
     assert same is not None
     assert not same.clear

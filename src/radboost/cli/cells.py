@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ TRUTH = {"true": 1.0, "false": 0.0}
 LARGEST_EXACT = 2.0**53  # integers up to it are exact as floating-point numbers
 _LONG_INTEGER = re.compile(r"[+-]?[0-9]{16,300}")
 _SECONDS_A_DAY = 86_400.0
+
+RowNames = Callable[[npt.NDArray[np.int64]], list[str]]
+"""Function from indices of rows, ascending, to their names in messages, such as "row 12 (line 13)"."""
 
 
 @dataclass(frozen=True)
@@ -49,36 +53,64 @@ class Cells:
     decimal_comma: bool = False
     texts: Texts | None = None
     numbers: FloatArray | None = None
+    where: RowNames | None = None
+    """Names of rows; None where they are not known."""
+
+    def unlike(self, kind: str) -> str:
+        """First text that can be in no column of this kind, with its row; empty if there is none."""
+        return self.examples(lambda text: not is_of_kind(text, kind, decimal_comma=self.decimal_comma))
+
+    def examples(self, is_one: Callable[[str], bool], most: int = 1) -> str:
+        """First different texts for which `is_one` is true, each with its row, as messages list them."""
+        texts = as_texts(self)
+        rows: list[int] = []
+        codes, first = np.unique(texts.codes, return_index=True)
+        for index in np.argsort(first).tolist():
+            if len(rows) < most and codes[index] >= 0 and is_one(texts.values[codes[index]]):
+                rows.append(first[index])
+        shown = [repr(texts.values[texts.codes[row]]) for row in rows]
+        if self.where is not None:
+            shown = [f"{text} in {row}" for text, row in zip(shown, self.where(np.array(rows)), strict=True)]
+        return ", ".join(shown)
 
 
-def read_cells(name: str, column: Any, missing: Sequence[str], *, spelled: bool, decimal_comma: bool) -> Cells:
+def read_cells(
+    name: str,
+    column: Any,
+    missing: Sequence[str],
+    *,
+    spelled: bool,
+    decimal_comma: bool,
+    where: RowNames | None = None,
+) -> Cells:
     """Cells of a column of pyarrow; words in `missing` become missing values."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import types
 
-    kind = column.type
+    kind, made = column.type, partial(Cells, name, spelled=spelled, decimal_comma=decimal_comma, where=where)
     if types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     if types.is_null(kind):
-        return Cells(name, "empty", spelled, numbers=np.full(len(column), np.nan))
+        return made(form="empty", numbers=np.full(len(column), np.nan))
     if types.is_boolean(kind):
-        return Cells(name, "boolean", spelled, numbers=_numpy(column.cast(pa.float64())))
+        return made(form="boolean", numbers=_numpy(column.cast(pa.float64())))
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         numbers = _numpy(pc.cast(column, pa.float64(), safe=False))
         for word, infinity in (("inf", np.inf), ("-inf", -np.inf)):
             if word in missing:
                 numbers[numbers == infinity] = np.nan
-        return Cells(name, "number", spelled, numbers=_finite(name, numbers))
+        return made(form="number", numbers=_finite(name, numbers, where))
     if types.is_date(kind) or types.is_timestamp(kind):
-        return Cells(name, "date", spelled, numbers=_days(column))
+        return made(form="date", numbers=_days(column))
     if not (types.is_string(kind) or types.is_large_string(kind)):
         raise ValueError(
             f"the column {name!r} holds {kind}; columns may hold numbers, text, booleans and dates; leave it out with "
             f"--ignore {name!r}, or convert it"
         )
-    texts = _texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing, spelled=spelled)
-    return Cells(name, "text", spelled, decimal_comma, texts=texts)
+    return made(
+        form="text", texts=_texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing, spelled=spelled)
+    )
 
 
 def unquoted(texts: Sequence[str], missing: Collection[str] = ("",)) -> Sequence[str]:
@@ -125,12 +157,13 @@ def _days(column: Any) -> FloatArray:
     return _numpy(microseconds.cast(pa.float64(), safe=False)) / (_SECONDS_A_DAY * 1e6)
 
 
-def _finite(name: str, numbers: FloatArray) -> FloatArray:
-    if np.isinf(numbers).any():
-        index = int(np.flatnonzero(np.isinf(numbers))[0])
+def _finite(name: str, numbers: FloatArray, where: RowNames | None) -> FloatArray:
+    infinite = np.flatnonzero(np.isinf(numbers))[:1]
+    if len(infinite):
+        row = "" if where is None else f" in {where(infinite)[0]}"
         raise ValueError(
-            f"the column {name!r} holds infinity (row {index + 1}); write a missing value in its place, or say "
-            "--missing inf,-inf"
+            f"the column {name!r} holds infinity{row}, and numbers must be finite; "
+            "write a missing value in its place, or say --missing inf,-inf"
         )
     return numbers
 
@@ -145,7 +178,7 @@ def as_numbers(cells: Cells, number_format: NumberFormat | None = None) -> Float
         parsed = map(number_format.parse, cells.texts.values)
         return cells.texts.spread([np.nan if value is None else value for value in parsed])
     values = _parse_numbers(cells.texts.values, decimal_comma=cells.decimal_comma)
-    return None if values is None else _finite(cells.name, cells.texts.spread(values))
+    return None if values is None else _finite(cells.name, cells.texts.spread(values), cells.where)
 
 
 def is_number(text: str) -> bool:
@@ -154,6 +187,16 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_of_kind(text: str, kind: str, *, decimal_comma: bool = False) -> bool:
+    """True if a text can be in a column of numbers, dates or booleans."""
+    if kind == "boolean":
+        return text.lower() in TRUTH or (is_number(text) and float(text) in TRUTH.values())
+    if kind == "date":
+        one = Texts((text,), np.zeros(1, dtype=np.int64))
+        return as_dates(Cells("", "text", spelled=True, texts=one)) is not None
+    return _parse_numbers((text,), decimal_comma=decimal_comma) is not None
 
 
 def _parse_numbers(values: tuple[str, ...], *, decimal_comma: bool) -> list[float] | None:
@@ -272,7 +315,7 @@ def kind_of(cells: Cells, counts: Sequence[int] | None = None) -> InferredKind:
         return InferredKind("number", written)
     if all(OTHER_DATE.match(text) for text in cells.texts.values):
         raise ValueError(
-            f"the column {cells.name!r} looks like dates ({cells.texts.values[0]!r}), and dates are read in the form "
+            f"the column {cells.name!r} looks like dates ({cells.unlike('number')}), and dates are read in the form "
             f"2020-12-31 or 2020-12-31 23:59:59, because others are ambiguous; write them so, leave the column out "
             f"with --ignore {cells.name!r}, or take it as categories with --categorical {cells.name!r}"
         )

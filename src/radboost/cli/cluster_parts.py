@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,10 @@ class Encoding:
         if self.labels is None:
             numbers = as_numbers(kept.target, self.target_format)
             assert numbers is not None  # it was decided so
-            check_all_numbers(kept.target, numbers, self.target_format, given.first + kept.places + 1)
+            numbered = replace(
+                kept.target, where=lambda rows: [f"row {n:,}" for n in given.first + kept.places[rows] + 1]
+            )
+            check_all_numbers(numbered, numbers, self.target_format)
             y = numbers
         else:
             texts = as_texts(kept.target)

@@ -221,7 +221,7 @@ def cells_of(given: RawTable, name: str, missing: Sequence[str]) -> Cells:
     column, spelled = given.table.column(name), given.as_text
     if holds_long_integers(column):
         column, spelled = column.cast("string"), True
-    return read_cells(name, column, missing, spelled=spelled, decimal_comma=given.decimal_comma)
+    return read_cells(name, column, missing, spelled=spelled, decimal_comma=given.decimal_comma, where=given.row_names)
 
 
 def numbers_of(cells: Cells, kind: str, number_format: NumberFormat | None) -> FloatArray:
@@ -325,7 +325,8 @@ def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[
     if values is None or (column.kind == "number" and cells.form == "date"):
         wanted = {"number": "numbers", "date": "dates (2020-12-31)", "boolean": "true or false"}[column.kind]
         raise ValueError(
-            f"the column {column.name!r} of {where} holds {_example(cells)}, and the model was fitted to {wanted}; "
+            f"the column {column.name!r} of {where} holds {_example(cells, column.kind)}, and the model was fitted to "
+            f"{wanted}; "
             "correct the column, or fit a new model"
         )
     return values, []
@@ -356,8 +357,8 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
     numbers_wanted = all(map(is_number, column.categories))
     if unseen and len(unseen) == len(texts.values) and not numbers_wanted and all(map(is_number, unseen)):
         raise ValueError(
-            f"the column {column.name!r} of {where} holds numbers ({unseen[0]}), and the model was fitted to texts "
-            f"like {listed(column.categories, 3)}; correct the column, or fit a new model"
+            f"the column {column.name!r} of {where} holds numbers ({cells.examples(is_number)}), and the model was "
+            f"fitted to texts like {listed(column.categories, 3)}; correct the column, or fit a new model"
         )
     n_rows = sum(n for text, n in zip(texts.values, texts.counts.tolist(), strict=True) if text not in known)
     if not n_rows:
@@ -369,12 +370,10 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
     return texts, [said]
 
 
-def _example(cells: Cells) -> str:
-    if cells.form == "text" and cells.texts is not None:
-        strange = [text for text in cells.texts.values if not is_number(text)] or list(cells.texts.values)
-        index = cells.texts.values.index(strange[0])
-        row = int(np.flatnonzero(cells.texts.codes == index)[0]) + 1
-        return f"{strange[0]!r} (row {row})"
+def _example(cells: Cells, kind: str) -> str:
+    """Text that is not of this kind, with its row; of a column without texts what it holds."""
+    if cells.form == "text":
+        return cells.unlike(kind) or "text"
     return {"number": "numbers", "boolean": "true and false", "date": "dates"}.get(cells.form, "nothing")
 
 

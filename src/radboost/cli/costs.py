@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
+from radboost.cli.cells import is_number
 
 
 def read_costs(given: str, classes: npt.NDArray[Any], task: str) -> FloatArray:
@@ -29,7 +31,8 @@ def read_costs(given: str, classes: npt.NDArray[Any], task: str) -> FloatArray:
             f"--cost {given!r} is no file, and no matrix of {len(names)} lines with {len(names)} numbers each, divided "
             f"by ';' and ',', for the classes {', '.join(names)}"
         )
-    return np.array([[_number(cell, given) for cell in row] for row in rows])
+    by_name = {true: dict(zip(names, row, strict=True)) for true, row in zip(names, rows, strict=True)}
+    return _matrix(by_name, names, given)
 
 
 def _is_file(given: str) -> bool:
@@ -55,11 +58,19 @@ def _from_file(path: Path, names: list[str]) -> FloatArray:
     if any(len(line) != len(names) + 1 for line in lines):
         raise ValueError(f"--cost {path}: every line must have a name and {len(names)} numbers")
     by_name = {line[0]: dict(zip(columns, line[1:], strict=True)) for line in lines[1:]}
-    return np.array([[_number(by_name[true][answer], str(path)) for answer in names] for true in names])
+    return _matrix(by_name, names, str(path))
 
 
-def _number(cell: str, where: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise ValueError(f"--cost {where}: {cell.strip()!r} is no number") from None
+def _matrix(cells: Mapping[str, Mapping[str, str]], names: Sequence[str], where: str) -> FloatArray:
+    """Costs by true and predicted class, as numbers."""
+
+    def number(true: str, predicted: str) -> float:
+        text = cells[true][predicted].strip()
+        if not is_number(text) or not 0.0 <= float(text) < float("inf"):
+            raise ValueError(
+                f"--cost {where}: predicting {predicted!r} for {true!r} costs {text!r}; costs are finite numbers, 0 or "
+                "more, of which only the differences within a row matter"
+            )
+        return float(text)
+
+    return np.array([[number(true, predicted) for predicted in names] for true in names])

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._numbers import number_text
+from radboost.cli.console import Console
 from radboost.cli.rows import LabeledRows, RowSplit
 from radboost.model_file import Schema
-from radboost.report.baselines import Baselines, constant_of
+from radboost.report.build import assemble, put
 from radboost.report.figures import count
-from radboost.report.scores import Measure, Score, linear_predictions, measures, own_predictions, rare_class, scores_of
-from radboost.report.subject import Subject, read
+from radboost.report.scores import Score, rare_class
+from radboost.report.subject import Outputs, Predictions, Subject, read
 from radboost.report.verdict import copies_text
 
 MIN_DIFFERENT_ROWS = 20  # with fewer a remark says that they are too few
@@ -95,7 +96,12 @@ def _measure_text(name: str, one: dict[str, Any]) -> str:
 
 
 def subject_of(
-    model: Any, schema: Schema, part: LabeledRows, train: LabeledRows | None = None, facts: dict[str, Any] | None = None
+    model: Any,
+    schema: Schema,
+    part: LabeledRows,
+    train: LabeledRows | None = None,
+    facts: dict[str, Any] | None = None,
+    outputs: Outputs | None = None,
 ) -> Subject:
     """Subject of a report: a model with its test rows, in an order that depends on their content alone."""
 
@@ -115,6 +121,7 @@ def subject_of(
         sample_weight=part.weights,
         row_numbers=part.numbers,
         context={key: str(value) for key, value in (facts or {}).items()},
+        outputs=outputs,
     )
     subject = replace(subject, test=replace(subject.test, units=part.units))
     if train is None or subject.train is None:
@@ -132,18 +139,15 @@ def subject_of_fit(model: Any, schema: Schema, rows: RowSplit, facts: dict[str, 
     return replace(subject, copies=copies, share_of_copies=rows.copied_fraction)
 
 
-def evaluate(subject: Subject, baselines: Baselines, metric: str | None = None) -> Evaluation:
+def evaluate(subject: Subject, metric: str | None = None) -> Evaluation:
     """Evaluation by all measures, with that of --metric as the headline."""
-    scores, known = (
-        {one.name: one for one in scores_of(subject, baselines)},
-        {one.name: one for one in measures(subject)},
-    )
+    scores = subject.scores
     name = next(iter(scores)) if metric is None else metric
     if name not in scores:
         raise ValueError(f"--metric: the {name} says nothing of these rows; measures that do are {', '.join(scores)}")
-    first, linear = scores[name], linear_predictions(baselines)
+    first = scores[name]
     low, high = first.interval or (math.nan, math.nan)
-    beside = None if linear is None else known[name].beside(subject, own_predictions(subject), linear)
+    beside = first.over_linear
     better = "not compared" if beside is None else "yes" if beside.better else "no, worse" if beside.worse else None
     rare = subject.class_names[rare_class(subject)] if len(subject.classes) == 2 else None
     of_costs = subject.cost is not None
@@ -161,7 +165,7 @@ def evaluate(subject: Subject, baselines: Baselines, metric: str | None = None) 
         alone="cheapest class" if of_costs else "most frequent class" if subject.classifies else "mean of the target",
         rare=rare,
         grouped=subject.test.units is not None,
-        copies=_of_copies(subject, known[name]),
+        copies=_of_copies(subject, name),
         remarks=_remarks(subject),
     )
 
@@ -171,13 +175,12 @@ def _document(score: Score) -> dict[str, Any]:
     return {"score": score.value, "low": low, "high": high, "baseline": score.constant, "linear": score.linear}
 
 
-def _of_copies(subject: Subject, measure: Measure) -> dict[str, Any]:
+def _of_copies(subject: Subject, measure: str) -> dict[str, Any]:
     if subject.copies is None:
         return {}
-    own = next(one for one in measures(subject.copies) if one.name == measure.name)
-    answers = own_predictions(subject.copies)
-    low, high = own.interval_of(subject.copies, answers) or (math.nan, math.nan)
-    score = {"rows": len(subject.copies.test), "score": own.value(answers), "low": low, "high": high}
+    own = subject.copies.scores.get(measure)
+    low, high = (None if own is None else own.interval) or (math.nan, math.nan)
+    score = {"rows": len(subject.copies.test), "score": None if own is None else own.value, "low": low, "high": high}
     return {**score, "share_of_all_rows": subject.share_of_copies}
 
 
@@ -195,34 +198,33 @@ def _remarks(subject: Subject) -> tuple[str, ...]:
     return tuple(said)
 
 
-def pooled(subject: Subject, parts: list[tuple[Subject, np.ndarray]]) -> tuple[Subject, Baselines]:
-    """Subject and baselines of a cross-validation; `parts` has the subject and the row indices of each fold."""
+def write_report(subject: Subject, path: Path, target: str, console: Console) -> None:
+    """Write the page over any earlier one; `check_report` has refused where that is not allowed."""
+    with console.progress("report"), console.warnings_as_notes():
+        put(assemble(subject, f"{target} by {type(subject.model).__name__}"), path, overwrite=True)
+
+
+def pooled(model: Any, parts: list[tuple[Subject, np.ndarray]]) -> tuple[Predictions, Predictions | None]:
+    """Predictions of the models of a cross-validation, and of their linear models (None if one fold has none).
+
+    `parts` has the subject and the row indices of each fold. Class ids are those of `model`.
+    """
     order = np.argsort(np.concatenate([rows for _, rows in parts]), kind="stable")
-    subjects = [one for one, _ in parts]
+    classes = getattr(model, "classes_", np.zeros(0)).tolist()
 
-    def joined(values: list[Any]) -> Any:
-        return None if any(one is None for one in values) else np.concatenate(values)[order]
+    def of_all_classes(subject: Subject, given: Predictions) -> Predictions:
+        if not subject.classifies:
+            return given
+        ids = np.array([classes.index(label) for label in subject.classes])
+        probabilities = np.zeros((len(subject.test), len(classes)))
+        probabilities[:, ids] = given.probabilities
+        return Predictions(ids[given.predicted], probabilities)
 
-    def class_indices(one: Subject) -> npt.NDArray[np.int64]:
-        """Index among the classes of `subject` of each class of a fold."""
-        return np.array([subject.classes.index(label) for label in one.classes])
+    def joined(of_folds: list[Predictions]) -> Predictions:
+        predicted, probabilities = zip(*of_folds, strict=True)
+        has_none = any(one is None for one in probabilities)
+        return Predictions(np.concatenate(predicted)[order], None if has_none else np.concatenate(probabilities)[order])
 
-    def linear(one: Subject) -> Any:
-        values = one.baselines.linear
-        return values if values is None or not one.classifies else class_indices(one)[values]
-
-    def of_all_classes(one: Subject, probabilities: Any) -> Any:
-        if probabilities is None:
-            return None
-        widened = np.zeros((len(one.test), len(subject.classes)))
-        widened[:, class_indices(one)] = probabilities
-        return widened
-
-    baselines = replace(
-        constant_of(subject),
-        linear=joined([linear(one) for one in subjects]),
-        linear_probabilities=joined([of_all_classes(one, one.baselines.linear_probabilities) for one in subjects]),
-    )
-    predicted = joined([np.asarray(one.predicted, dtype=object if one.classifies else np.float64) for one in subjects])
-    probabilities = joined([of_all_classes(one, one.probabilities) for one in subjects])
-    return replace(subject, predicted=predicted, probabilities=probabilities), baselines
+    own = joined([of_all_classes(one, one.own) for one, _ in parts])
+    linear = [of_all_classes(one, one.baselines.linear) for one, _ in parts if one.baselines.linear is not None]
+    return own, joined(linear) if len(linear) == len(parts) else None

@@ -24,6 +24,13 @@ def check_new(option: str, path: Path, *, force: bool, inputs: Sequence[str | No
         raise ValueError(f"{option} {path}: this file exists; name another, or replace it with --force")
 
 
+def check_report(path: Path, *, force: bool, inputs: Sequence[str | None], option: str = "--report") -> None:
+    """Refuse a page that cannot be written, before the work begins."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{option} {path}: a report is a page; give a name that ends with .html")
+    check_new(option, path, force=force, inputs=inputs)
+
+
 def same_file(one: Path, other: str | Path) -> bool:
     """True if two paths lead to one file, which need not exist."""
     try:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from radboost.cli.console import Console
-from radboost.cli.evaluation import Evaluation, evaluate, pooled, subject_of, subject_of_fit
+from radboost.cli.evaluation import Evaluation, evaluate, pooled, subject_of, subject_of_fit, write_report
 from radboost.cli.leaks import warnings_of
 from radboost.cli.models import Plan, plan_fit, search_facts
 from radboost.cli.options import FitOptions, check_options
-from radboost.cli.reporting import write_report
 from radboost.cli.rows import InMemorySource, RowSource, RowSplit
 from radboost.model_file import Schema, save_model
+from radboost.report.baselines import constant_of
 from radboost.report.figures import count
 
 
@@ -78,7 +78,7 @@ def _evaluated_once(
     if rows.test_rows is not None and rows.train is not None:
         facts = {"command": options.command, "data": source.name, "rows": source.n_rows, "judged on": rows.what}
         subject = subject_of_fit(fitted, train_schema, rows, facts)
-        evaluation = evaluate(subject, subject.baselines, plan.measure)
+        evaluation = evaluate(subject, plan.measure)
         console.result(*evaluation.lines(rows.what))
         if options.report is not None:
             write_report(subject, options.report, schema.target, console)
@@ -95,14 +95,15 @@ def _cross_validated(source: Any, plan: Plan, schema: Schema, rows: RowSplit, co
         title = f"fold {number} of {len(rows.folds)}"
         train, test = whole.take(learn), whole.take(out)
         model, _, learned = source.fit_part(plan, schema, train, title, console)
-        parts.append((subject_of(model, learned, test, train), out[np.argsort(test.keys(), kind="stable")]))
+        parts.append((subject_of(model, learned, test, train), out[np.argsort(test.keys, kind="stable")]))
     final, final_schema = source.fit_all(plan, plan.estimator, schema, console)
     ranks = np.empty(len(whole.y), dtype=np.int64)
-    ranks[np.argsort(whole.keys(), kind="stable")] = np.arange(len(whole.y))
-    subject, baselines = pooled(
-        subject_of(final, final_schema, whole), [(subject, ranks[taken]) for subject, taken in parts]
-    )
-    evaluation = evaluate(subject, baselines, plan.measure)
+    ranks[np.argsort(whole.keys, kind="stable")] = np.arange(len(whole.y))
+    own, linear = pooled(final, [(subject, ranks[taken]) for subject, taken in parts])
+    labels = final.classes_[own.predicted] if own.probabilities is not None else own.predicted
+    subject = subject_of(final, final_schema, whole, outputs=(labels, own.probabilities))
+    subject = replace(subject, given_baselines=replace(constant_of(subject), linear=linear))
+    evaluation = evaluate(subject, plan.measure)
     console.result(*evaluation.lines(rows.what))
     return FitResult(final, final_schema, evaluation, final, all_rows=True)
 

@@ -16,7 +16,7 @@ def warnings_of(part: LabeledRows, schema: Schema) -> list[str]:
     """Warnings of the report, for the training rows."""
     if len(part.y) < FEWEST_ROWS:
         return []
-    rows = drawn(part.keys(), MOST_ROWS)
+    rows = drawn(part.keys, MOST_ROWS)
     halves = folds(part.hashes[rows], 2)
     classes = schema.task == "classes"
     target = TargetValues.of_classes(np.unique(part.y, return_inverse=True)[1][rows]) if classes else None

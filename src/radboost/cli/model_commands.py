@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,18 @@ import numpy as np
 from radboost._numbers import number_text
 from radboost.cli.columns import FeatureTable, find_column, match_columns
 from radboost.cli.console import Console
-from radboost.cli.evaluation import evaluate, subject_of
-from radboost.cli.files import check_new, write_whole
+from radboost.cli.evaluation import evaluate, subject_of, write_report
+from radboost.cli.files import check_new, check_report, write_whole
 from radboost.cli.reading import STDIN, RawTable, ReadOptions, read_table
-from radboost.cli.reporting import check_report, write_report
 from radboost.cli.rows import LabeledRows, labeled_rows
 from radboost.cli.splitting import fingerprint
 from radboost.cli.writing import format_to_write, write_table
+from radboost.estimators._predicting import labels_and_probabilities
 from radboost.explain.explanation import Contribution
 from radboost.model_file import Schema, load_model
 from radboost.report.baselines import constant_of
 from radboost.report.kinds import date_text, in_words_of_the_table, kinds_of
+from radboost.report.subject import Subject
 
 EXPORTS = ("onnx", "c", "treelite", "json")
 
@@ -107,9 +108,9 @@ def _kept(given: RawTable, name: str) -> Any:
 
 def _predictions(model: Any, X: Any, *, proba: bool, contributions: bool) -> dict[str, Any]:
     """Columns of the output, by their names."""
-    columns: dict[str, Any] = {"prediction": np.asarray(model.predict(X)).tolist()}
-    if proba:
-        probabilities = model.predict_proba(X)
+    predicted, probabilities = labels_and_probabilities(model, X) if proba else (model.predict(X), None)
+    columns: dict[str, Any] = {"prediction": np.asarray(predicted).tolist()}
+    if probabilities is not None:
         columns |= {f"probability_{label}": probabilities[:, k] for k, label in enumerate(model.classes_.tolist())}
     if contributions:
         columns |= _contributions(model, X)
@@ -136,12 +137,13 @@ def run_evaluate(model_path: str, data: str, read: ReadOptions, console: Console
     model = load_with_schema(model_path)
     part = _labeled_rows_of(model, data, read, console)
     subject = subject_of(model, model.schema_, part)
-    evaluation = evaluate(subject, constant_of(subject))
+    subject = replace(subject, given_baselines=constant_of(subject))
+    evaluation = evaluate(subject)
     what = f"rows of {data if data != STDIN else 'standard input'}"
     console.result(*evaluation.lines(what))
     document = {"command": "evaluate", "model": model_path, "data": data, "verdict": asdict(evaluation)}
     if model.schema_.task == "classes":
-        table = _confusion(model, part)
+        table = _confusion(subject)
         console.result(_confusion_text(table))
         document["confusion"] = table
     console.finish(document)
@@ -150,14 +152,7 @@ def run_evaluate(model_path: str, data: str, read: ReadOptions, console: Console
 
 def _labeled_rows_of(model: Any, data: str, read: ReadOptions, console: Console) -> LabeledRows:
     schema = model.schema_
-    given = read_data(data, read, console)
-    if schema.target not in given.names:
-        raise ValueError(
-            f"{given.name} has no column {schema.target!r}, which would have the right answers; its columns are "
-            f"{', '.join(given.names[:10])}. radboost predict needs none"
-        )
-    part, notes = labeled_rows(given, schema, getattr(model, "classes_", None))
-    console.note(*notes)
+    part = labeled_rows(read_table(data, read), schema, getattr(model, "classes_", None), console)
     if schema.facts.get("rows_hash") == fingerprint(part.hashes, part.y):
         console.note(
             "these are the very rows that the model was fitted to, so that the figures are better than it is; judge it "
@@ -166,14 +161,12 @@ def _labeled_rows_of(model: Any, data: str, read: ReadOptions, console: Console)
     return part
 
 
-def _confusion(model: Any, part: LabeledRows) -> dict[str, dict[str, int]]:
+def _confusion(subject: Subject) -> dict[str, dict[str, int]]:
     """True class -> predicted class -> number of rows."""
-    predictions = model.predict(part.table.for_model(model.schema_.form)).tolist()
-    truth = part.y.tolist()
-    known = [str(label) for label in model.classes_.tolist()]
+    truth, known = subject.test.y.tolist(), subject.class_names
     rows = [*known, *sorted({str(label) for label in truth} - set(known))]
     table = {true: dict.fromkeys(known, 0) for true in rows}
-    for true, predicted in zip(truth, predictions, strict=True):
+    for true, predicted in zip(truth, subject.predicted.tolist(), strict=True):
         table[str(true)][str(predicted)] += 1
     return table
 

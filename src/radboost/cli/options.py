@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from radboost.cli.files import check_new, same_file
+from radboost.cli.files import check_new, check_report, same_file
 from radboost.cli.reading import ENDINGS, STDIN, ReadOptions
-from radboost.cli.reporting import check_report
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import difflib
 import gzip
-import io
 import re
 import sys
 import zlib
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from radboost._numbers import listed
-from radboost.cli.cells import is_number, unquoted
+from radboost.cli.csv_text import arrow_file, begun_records, in_utf8, read_csv, refuse_twice, without_lines
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ENDINGS = {
@@ -29,18 +29,8 @@ ENDINGS = {
     "arrow": (".arrow", ".feather", ".ipc"),
     "jsonl": (".jsonl", ".ndjson", ".json"),
 }
-SEPARATORS = (",", ";", "\t", "|")
 STDIN = "-"
-_LARGEST_BLOCK = 2**30
-_SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
 _MAX_NESTING = 64
-# Byte order marks, the longer ones first: a mark of UTF-32 begins with one of UTF-16.
-_BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 _TOO_LARGE = "{} does not fit into memory; give a part of its rows or columns"
 _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
@@ -67,6 +57,24 @@ class RawTable:
     """True if numbers are written as text, as in CSV."""
     decimal_comma: bool
     remarks: tuple[str, ...]
+    kept: npt.NDArray[np.int64] | None = None
+    """Indices of the rows in the file; None for all of them."""
+    lines: Callable[[Sequence[int]], list[str]] | None = None
+    """Names of rows of the file in messages, by their numbers from 1 on; None: by these numbers."""
+
+    def take(self, rows: npt.NDArray[np.int64]) -> RawTable:
+        """Rows with these indices."""
+        return replace(self, table=self.table.take(rows), kept=rows if self.kept is None else self.kept[rows])
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """Numbers of the rows in the file, from 1 on."""
+        return np.arange(1, self.n_rows + 1) if self.kept is None else self.kept + 1
+
+    def row_names(self, rows: npt.NDArray[np.int64]) -> list[str]:
+        """Names of rows in messages, by ascending indices."""
+        numbers = self.numbers[rows].tolist()
+        return [f"row {number:,}" for number in numbers] if self.lines is None else self.lines(numbers)
 
     @property
     def names(self) -> list[str]:
@@ -110,7 +118,18 @@ def read_tables(paths: Sequence[str], options: ReadOptions) -> RawTable:
         _check_same_columns(first.name, tables[0].schema, other.name, table.schema)
     remarks = tuple(dict.fromkeys(remark for one in given for remark in one.remarks))
     together = pa.concat_tables([table.select(first.names) for table in tables])
-    return RawTable(first.name, together, first.as_text, first.decimal_comma, remarks)
+    return RawTable(first.name, together, first.as_text, first.decimal_comma, remarks, lines=partial(_of_files, given))
+
+
+def _of_files(given: Sequence[RawTable], numbers: Sequence[int]) -> list[str]:
+    """Names of rows of several files, by their numbers in all."""
+    starts = np.cumsum([0, *(one.n_rows for one in given)])
+    names = []
+    for number in numbers:
+        file = int(np.searchsorted(starts, number)) - 1
+        row = given[file].row_names(np.array([number - 1 - starts[file]]))[0]
+        names.append(f"{row} of {given[file].name}")
+    return names
 
 
 def _plain_table(table: Any) -> Any:
@@ -203,7 +222,7 @@ def _read_typed(data: bytes, name: str, kind: str) -> RawTable:
         _check_json(data, name)
         read = arrow_json.read_json
     try:
-        table = read(_arrow_file(data))
+        table = read(arrow_file(data))
         # offsets of texts may point outside of the file
         table.validate(full=True)
         for index, field in enumerate(table.schema):
@@ -211,19 +230,8 @@ def _read_typed(data: bytes, name: str, kind: str) -> RawTable:
                 table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
     except pa.ArrowException as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
-    _refuse_twice(name, table.column_names)
+    refuse_twice(name, table.column_names)
     return RawTable(name, table, as_text=False, decimal_comma=False, remarks=())
-
-
-def _arrow_file(data: bytes) -> Any:
-    """File for pyarrow in memory that pyarrow owns."""
-    # Threads of pyarrow may release a file after it was read. For memory of Python they need Python, and end the
-    # process by a signal if it is about to exit.
-    import pyarrow as pa
-
-    memory = pa.allocate_buffer(len(data))
-    np.frombuffer(memory, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
-    return pa.BufferReader(memory)
 
 
 def _check_json(data: bytes, name: str) -> None:
@@ -258,165 +266,17 @@ def _read_arrow(source: Any) -> Any:
 
 
 def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> RawTable:
-    data = _in_utf8(data, name)
-    if b"\x00" in data:
-        raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
-    for _ in range(min(options.skip, data.count(b"\n") + 1)):
-        data = data.partition(b"\n")[2]
-    records_by = {separator: _records(data, separator) for separator in _candidates(kind, options)}
-    separator = max(records_by, key=lambda one: _regularity(records_by[one]))
-    records = records_by[separator]
-    if not records:
-        raise ValueError(f"{name} holds no line with text; a table has a line with the names of its columns, and rows")
-    table, remarks = _parsed(data, name, separator, len(records[0]))
-    if options.names is not None:
-        has_header = options.header is True
-    else:
-        has_header = _has_header(records) if options.header is None else options.header
-    names, more = _names_of(records, has_header, options)
-    if len(names) != table.num_columns:
-        raise ValueError(f"--names gives {len(names)} names, and {name} has {table.num_columns} columns")
-    _refuse_twice(name, names)
-    table = table.rename_columns(names).slice(1 if has_header else 0)
-    return RawTable(name, table, as_text=True, decimal_comma=separator == ";", remarks=(*remarks, *more))
+    given = read_csv(data, name, kind, options)
+    lines = partial(_with_lines, name, given.separator, options.skip, int(given.has_header))
+    comma = given.separator == ";"
+    return RawTable(name, given.table, as_text=True, decimal_comma=comma, remarks=given.remarks, lines=lines)
 
 
-def _in_utf8(data: bytes, name: str) -> bytes:
-    """Text in UTF-8, without a byte order mark."""
-    for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if data.startswith(mark):
-            try:
-                return data.decode(encoding).encode()
-            except UnicodeError as error:
-                raise ValueError(
-                    f"{name} begins like {encoding.upper()}, and cannot be read as such: {error}"
-                ) from error
-    return data.removeprefix(codecs.BOM_UTF8)
-
-
-def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:
-    if options.separator is not None:
-        separator = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(options.separator, options.separator)
-        if len(separator) != 1 or not separator.isascii() or separator in '\0"\r\n':
-            raise ValueError(
-                f"--separator is {options.separator!r}; give one ASCII character that neither quotes nor ends lines, "
-                "or the word tab"
-            )
-        return (separator,)
-    return ("\t",) if kind == "tsv" else SEPARATORS
-
-
-def _records(data: bytes, separator: str) -> list[list[str]]:
-    """Fields of the first lines, without a line that the sample cuts off."""
-    sample = data[: _sample_size(data)]
-    text = sample.decode("utf-8", errors="replace")
-    records: list[list[str]] = []
-    limit = csv.field_size_limit()
-    try:
-        csv.field_size_limit(max(limit, len(text)))
-        for record in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
-            if record:
-                records.append([cell.strip() for cell in record])
-            if len(records) > _SAMPLE_RECORDS:
-                break
-    finally:
-        csv.field_size_limit(limit)
-    whole = len(data) == len(sample) or len(records) > _SAMPLE_RECORDS
-    return records if whole or len(records) < 2 else records[:-1]
-
-
-def _sample_size(data: bytes) -> int:
-    """Bytes of the sample, which has the first lines whole."""
-    end = 0
-    for _ in range(_SAMPLE_LINES):
-        end = data.find(b"\n", end) + 1
-        if not end:
-            return len(data)
-    return max(end, _SAMPLE_BYTES)
-
-
-def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
-    """Sort key of a separator: several fields, as many in each line."""
-    if not records:
-        return False, 0.0, 0
-    width, often = Counter(map(len, records)).most_common(1)[0]
-    return width > 1, often / len(records), width
-
-
-def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any, list[str]]:
-    """Columns as text, whose first row has the names, if there are any, and remarks."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    types = {f"f{index}": pa.string() for index in range(n_columns)}
-
-    def read(data: bytes) -> Any:
-        return arrow_csv.read_csv(
-            _arrow_file(data),
-            # in one block, so that nothing is left to read after an error
-            read_options=arrow_csv.ReadOptions(
-                autogenerate_column_names=True, block_size=min(len(data) + 1, _LARGEST_BLOCK)
-            ),
-            # lines may end inside of quotes
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
-            convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
-        )
-
-    try:
-        try:
-            return read(data), []
-        except pa.ArrowInvalid as error:
-            if "UTF8" not in str(error):
-                raise
-            return read(data.decode("latin-1").encode()), [f"{name} is not UTF-8, and is read as Latin-1"]
-    except pa.ArrowInvalid as error:
-        uneven = re.search(r"got (\d+):? ?(.*)", str(error))
-        if uneven is not None:
-            raise ValueError(
-                f"{name}: a line has {uneven[1]} fields ({uneven[2][:60].strip()}), and the first one has {n_columns}, "
-                f"divided by {separator!r}; put text with separators into quotes, "
-                " name the --separator, or --skip lines above the table"
-            ) from error
-        raise ValueError(f"{name} cannot be read as CSV: {error}") from error
-
-
-def _has_header(records: list[list[str]]) -> bool:
-    """True if the first line has names: no number in a column whose rows have numbers."""
-    first, rest = records[0], records[1:]
-    if [cell for cell in first if cell] in (
-        list(map(str, range(len(first)))),
-        list(map(str, range(1, len(first) + 1))),
-    ):
-        return len(first) > 1
-    for index, cell in enumerate(first):
-        below = [record[index] for record in rest if len(record) > index]
-        if _may_be_number(cell) and any(map(_may_be_number, below)):
-            return False
-    return True
-
-
-def _may_be_number(text: str) -> bool:
-    return is_number(text.strip("'").replace(",", ".", 1))
-
-
-def _names_of(records: list[list[str]], has_header: bool, options: ReadOptions) -> tuple[list[str], list[str]]:
-    first = records[0]
-    if options.names is not None:
-        return list(options.names), []
-    if not has_header:
-        said = (
-            "the first line holds numbers, so that it is taken as a row, and the columns are named column_1 to "
-            f"column_{len(first)}; --header says that it has names, and --names a,b,... gives other ones"
-        )
-        return [f"column_{index + 1}" for index in range(len(first))], [] if options.header is False else [said]
-    return [cell or f"column_{index + 1}" for index, cell in enumerate(unquoted(first))], []
-
-
-def _refuse_twice(name: str, names: list[str]) -> None:
-    twice = [one for one, often in Counter(names).items() if often > 1]
-    if twice:
-        raise ValueError(
-            f"{name} has more than one column named {twice[0]!r}; give every column a name of its own (--names a,b,... "
-            "does so for CSV; with a line of names in the file, --header too; without one, --no-header names columns "
-            "column_1, column_2, ...)"
-        )
+def _with_lines(path: str, separator: str, skip: int, n_names: int, numbers: Sequence[int]) -> list[str]:
+    """Names of rows of a CSV file with their lines, by ascending numbers; the file is read again."""
+    lines = {}
+    if Path(path).is_file():
+        records = begun_records(without_lines(in_utf8(_bytes_of(path, path), path), skip), separator)
+        for row, (line, _) in enumerate(islice(records, numbers[-1] + n_names), 1 - n_names):
+            lines[row] = f" (line {line + skip:,})"
+    return [f"row {number:,}{lines.get(number, '')}" for number in numbers]

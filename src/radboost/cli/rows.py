@@ -14,7 +14,7 @@ import numpy.typing as npt
 from radboost._number_formats import MISSING_WORDS
 from radboost._numbers import listed
 from radboost._typing import FloatArray
-from radboost.cli.cells import as_dates, as_numbers, as_texts
+from radboost.cli.cells import as_dates, as_numbers, as_texts, is_number, is_of_kind
 from radboost.cli.columns import FeatureTable, cells_of, choose_columns, find_column, match_columns, with_means
 from radboost.cli.console import Console
 from radboost.cli.models import Plan, fit_and_choose, fit_once
@@ -46,13 +46,14 @@ class LabeledRows:
         """Hash of the values of each row, without its target."""
         return table_hashes(self.table)
 
+    @cached_property
     def keys(self) -> Hashes:
         """Hash of each row with its target and weight."""
         return joined(joined(self.hashes, self.y), self.weights)
 
     def in_order(self) -> LabeledRows:
         """Same rows in an order that depends on their content alone."""
-        return self.take(np.argsort(self.keys(), kind="stable"))
+        return self.take(np.argsort(self.keys, kind="stable"))
 
     def take(self, rows: npt.NDArray[Any]) -> LabeledRows:
         """Rows with these indices."""
@@ -140,7 +141,7 @@ class InMemorySource:
         learn, out = hold_out(units, whole.y, options.holdout, options.seed, stratify=stratify)
         copies = learn[:0]
         if whole.units is None:
-            copies = copies_out(hashes, whole.keys(), learn, options.holdout, options.seed)
+            copies = copies_out(hashes, whole.keys, learn, options.holdout, options.seed)
         learn = np.setdiff1d(learn, copies, assume_unique=True)
         say_held_out(len(learn), len(out), len(copies), options, console)
         self._train = whole.take(learn)
@@ -273,18 +274,18 @@ def _read_rows(
 ) -> tuple[Schema, LabeledRows, str, FloatArray | None]:
     """Schema, rows, reason for the task, and times of the rows (None without --time)."""
     named = NamedColumns.of(given, options)
-    weights, numbers, n_given = None, np.arange(1, given.n_rows + 1), given.n_rows
+    weights, n_given = None, given.n_rows
     if named.weights is not None:
         weights = _weights(given, named.weights, named.missing)
         rows = np.flatnonzero(weights)
-        given, weights, numbers = replace(given, table=given.table.take(rows)), weights[rows], numbers[rows]
+        given, weights = given.take(rows), weights[rows]
     note_left_out_rows(n_given, n_given - given.n_rows, 0, named.target, console)
     cells = cells_of(given, named.target, named.missing)
     check_enough(len(present(cells)), given.name)
-    target = read_target(cells, options.task, numbers)
+    target = read_target(cells, options.task)
     note_left_out_rows(given.n_rows, 0, given.n_rows - len(target.kept), named.target, console)
     named.check_features(given.name)
-    given = replace(given, table=given.table.take(target.kept))
+    given = given.take(target.kept)
     choice = choose_columns(given, named.features, named.categorical, named.missing)
     console.note(*notes_of_left_out(choice.left_out), *choice.notes)
     schema = Schema(
@@ -297,7 +298,7 @@ def _read_rows(
         target_format=target.number_format,
     )
     weights = None if weights is None else weights[target.kept]
-    part = LabeledRows(choice.table, target.y, weights, numbers[target.kept])
+    part = LabeledRows(choice.table, target.y, weights, given.numbers)
     if named.group is not None:
         part = replace(part, units=_groups(given, named.group, named.missing, part))
     times = None if named.time is None else _times(given, named.time, named.missing)
@@ -309,7 +310,9 @@ def _groups(given: RawTable, name: str, missing: tuple[str, ...], part: LabeledR
     texts = as_texts(cells_of(given, name, missing))
     codes, used = texts.codes, np.unique(texts.codes[texts.codes >= 0])
     if len(used) < 2:
-        raise ValueError(f"--group {name!r}: there must be two groups at least; got {len(used)}")
+        raise ValueError(
+            f"--group {name!r}: the column has {count(len(used), 'group')}, and two or more are needed; name another"
+        )
     return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], part.hashes)
 
 
@@ -318,9 +321,12 @@ def _times(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
     times = as_numbers(cells)
     times = as_dates(cells) if times is None else times
     if times is None or len(np.unique(times[~np.isnan(times)])) < 2:
+        example = cells.examples(lambda text: not is_number(text) and not is_of_kind(text, "date"))
+        example = example or cells.unlike("date")
+        holds = f"the column holds {example}" if times is None else "all rows are of one time"
         raise ValueError(
-            f"--time {name!r}: times are numbers, or dates in the form 2020-12-31, at least two different ones; "
-            "correct the column, or leave out --time"
+            f"--time {name!r}: {holds}; times are numbers, or dates in the form 2020-12-31, at least two different "
+            "ones; correct the column, or leave out --time"
         )
     return times
 
@@ -338,56 +344,63 @@ def notes_of_left_out(reasons: Mapping[str, str]) -> list[str]:
 
 
 def _weights(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
-    weights = as_numbers(cells_of(given, name, missing))
-    if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.any():
-        raise ValueError(
-            f"--weights {name!r}: weights must be numbers, none missing or negative, and not all of them 0"
-        )
-    return weights
+    cells = cells_of(given, name, missing)
+    weights = as_numbers(cells)
+    if weights is None:
+        wrong = f"the column holds {cells.unlike('number')}"
+    elif len(rows := np.flatnonzero(~(weights >= 0))):
+        value = "no value" if np.isnan(weights[rows[0]]) else f"{weights[rows[0]]:g}"
+        wrong = f"the column holds {value} in {given.row_names(rows[:1])[0]}"
+    elif not weights.any():
+        wrong = "all weights are 0"
+    else:
+        return weights
+    raise ValueError(
+        f"--weights {name!r}: {wrong}; weights must be numbers, none missing or negative, and not all of them 0; "
+        "correct the column, or leave out --weights"
+    )
 
 
 def read_test(options: FitOptions, schema: Schema, console: Console) -> LabeledRows:
     """Rows of --test."""
     assert options.test is not None
-    given = read_table(options.test, options.read)
-    if schema.target not in given.names:
-        raise ValueError(f"--test {options.test}: there is no column {schema.target!r}, which has the right answers")
-    part, notes = labeled_rows(given, schema, None)
-    console.note(*notes)
-    return part
+    return labeled_rows(read_table(options.test, options.read), schema, None, console)
 
 
-def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | None) -> tuple[LabeledRows, list[str]]:
-    """Rows of a table that have the target, as a model sees them, and notes about them.
+def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | None, console: Console) -> LabeledRows:
+    """Rows of a table that have the target, as a model sees them.
 
     With the classes of a model, labels become those that it knows; None keeps them as they are in the table.
     """
+    console.note(*given.remarks)
+    if schema.target not in given.names:
+        raise ValueError(
+            f"{given.name} has no column {schema.target!r}, which would have the right answers; its columns are "
+            f"{', '.join(given.names[:10])}. radboost predict needs none"
+        )
     cells = cells_of(given, schema.target, schema.missing_words)
-    notes = []
-    if schema.task == "classes":
-        if classes is None:
-            target = read_target(cells, "classes")
-            y, kept = target.y, target.kept
-        else:
-            y, kept, unknown = known_labels(cells, classes)
-            if unknown:
-                named = ", ".join(map(repr, unknown[:5]))
-                notes.append(f"{schema.target!r} has classes that the model does not know ({named}); it is wrong there")
-    else:
+    if schema.task == "numbers":
         numbers, kept = as_numbers(cells, schema.target_format), present(cells)
         if numbers is None or not len(kept):
             raise ValueError(
-                f"the column {schema.target!r} of {given.name} holds no numbers, and the model predicts them"
+                f"the column {schema.target!r} of {given.name} holds {cells.unlike('number') or 'no numbers'}, and the "
+                "model predicts numbers; correct the column"
             )
         check_all_numbers(cells, numbers, schema.target_format)
         y = numbers[kept]
-    if len(kept) < given.n_rows:
-        notes.append(
-            f"{given.n_rows - len(kept):,} of {given.n_rows:,} rows have no {schema.target!r}, and are left out"
-        )
-        given = replace(given, table=given.table.take(kept))
-    table, said = match_columns(given, schema)
-    return LabeledRows(table, y, None, kept + 1), [*notes, *said]
+    elif classes is None:
+        target = read_target(cells, "classes")
+        y, kept = target.y, target.kept
+    else:
+        y, kept, unknown = known_labels(cells, classes)
+        if unknown:
+            named = ", ".join(map(repr, unknown[:5]))
+            console.note(f"{schema.target!r} has classes that the model does not know ({named}); it is wrong there")
+    note_left_out_rows(given.n_rows, 0, given.n_rows - len(kept), schema.target, console)
+    given = given.take(kept)
+    table, notes = match_columns(given, schema)
+    console.note(*notes)
+    return LabeledRows(table, y, None, given.numbers)
 
 
 def _learned_columns(schema: Schema, part: LabeledRows) -> tuple[Schema, Any]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from radboost._number_formats import NumberFormat, WrittenNumbers
 from radboost._numbers import listed
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, is_number, written_numbers
+from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, written_numbers
 
 MOST_WHOLE_NUMBERS = 20  # different ones that are taken as classes
 FEWEST_ROWS_OF_EACH = 10  # rows for each whole number that is taken as a class
@@ -45,24 +45,19 @@ class TargetDecision:
     number_format: NumberFormat | None = None
 
 
-def read_target(cells: Cells, task: str | None, row_numbers: npt.NDArray[np.int64] | None = None) -> TargetColumn:
-    """Target of a fit; `row_numbers` are those of its rows in their table, counted from 1."""
+def read_target(cells: Cells, task: str | None) -> TargetColumn:
+    """Target of a fit."""
     kept = present(cells)
     decided = decide_target(cells, np.ones(len(kept), dtype=np.int64), task)
     if decided.texts is not None:
         return TargetColumn(cells.name, decided.task, decided.reason, labels_of(decided.texts)[kept], kept)
     numbers = as_numbers(cells, decided.number_format)
     assert numbers is not None  # by `decide_target`
-    check_all_numbers(cells, numbers, decided.number_format, row_numbers)
+    check_all_numbers(cells, numbers, decided.number_format)
     return TargetColumn(cells.name, decided.task, decided.reason, numbers[kept], kept, decided.number_format)
 
 
-def check_all_numbers(
-    cells: Cells,
-    numbers: FloatArray,
-    number_format: NumberFormat | None,
-    row_numbers: npt.NDArray[np.int64] | None = None,
-) -> None:
+def check_all_numbers(cells: Cells, numbers: FloatArray, number_format: NumberFormat | None) -> None:
     """Refuse a target with a number format if some values have another one."""
     if number_format is None or cells.texts is None:
         return
@@ -70,9 +65,9 @@ def check_all_numbers(
     rows = kept[np.isnan(numbers[kept])]
     if not len(rows):
         return
-    row_numbers = np.arange(1, len(numbers) + 1) if row_numbers is None else row_numbers
-    shown = ", ".join(f"{cells.texts.values[cells.texts.codes[row]]!r} in row {row_numbers[row]:,}" for row in rows[:5])
-    more = f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
+    words = {cells.texts.values[code] for code in cells.texts.codes[rows]}
+    shown = cells.examples(words.__contains__, 5)
+    more = f" and {len(words) - 5:,} other texts" if len(words) > 5 else ""
     word = cells.texts.values[cells.texts.codes[rows[0]]]
     raise ValueError(
         f"the target {cells.name!r} holds numbers, but for {shown}{more}; correct these rows, leave out those with "
@@ -99,9 +94,9 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
     if decided == "numbers":
         numbers = as_numbers(cells, number_format)
         if numbers is None:
-            example = next(text for text in as_texts(cells).values if not is_number(text))
+            example = cells.unlike("number")
             raise ValueError(
-                f"the target {cells.name!r} holds {example!r}, which is no number, and --task numbers was given; "
+                f"the target {cells.name!r} holds {example}, which is no number, and --task numbers was given; "
                 "use --task classes, or correct the column"
             )
         values = numbers[~np.isnan(numbers)]

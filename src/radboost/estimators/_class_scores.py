@@ -36,23 +36,29 @@ class ClassScores:
     @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row."""
-        scores = self._scores(X)
-        if len(self.classes_) == 1:
-            return np.repeat(self.classes_, len(scores))
-        best = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return self.classes_[best.astype(np.intp)]
+        return self._predictions(self.decision_function(X))
 
     @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, for which the scores minimize the expected loss."""
-        scores = self._scores(X)
-        return np.ones((len(scores), 1)) if len(self.classes_) == 1 else chances(scores, self._scale_of_odds())
+        return self._calibrated(self.decision_function(X))
 
     @of_one_fit
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of predict_proba."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
+
+    def _predictions(self, scores: FloatArray) -> npt.NDArray[Any]:
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(scores))
+        best = scores > 0.0 if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best.astype(np.intp)]
+
+    def _calibrated(self, scores: FloatArray) -> FloatArray:
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
+        return chances(scores[:, None] if scores.ndim == 1 else scores, self._scale_of_odds())
 
     def _exported_answer(self) -> ExportedAnswer:
         return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))

@@ -23,6 +23,12 @@ def begun_at(offset: Any, scores: FloatArray) -> FloatArray:
     return scores if given is None else scores + given
 
 
+def labels_and_probabilities(model: Any, X: Any) -> tuple[npt.NDArray[Any], FloatArray]:
+    """`predict` and `predict_proba` of a classifier, from the scores of one pass over the rows."""
+    scores = model.decision_function(X)
+    return model._predictions(scores), model._calibrated(scores)
+
+
 class PredictingMixin(TreesModel):
     """Predictions of a classifier, for two classes (one score per row) and for more (one per row and class).
 

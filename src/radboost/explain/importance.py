@@ -54,10 +54,12 @@ def permutation_importance(
     scoring: Any,
     sample_weight: Any,
     used: Sequence[int],
+    unshuffled: float | None = None,
 ) -> Any:
     """How much lower the score is with a column shuffled, as scikit-learn's function of the same name draws it.
 
-    A column that is not among the `used` ones cannot change a prediction, and is not tried.
+    A column that is not among the `used` ones cannot change a prediction, and is not tried. `unshuffled` is the score
+    of the rows as they are; None computes it.
     """
     from sklearn.metrics import check_scoring  # which loads much that fits and predictions do not need
 
@@ -67,7 +69,7 @@ def permutation_importance(
     if n_rows == 0:
         raise ValueError("X has no rows, so there is nothing to shuffle.")
     orders = _orders(n_rows, n_repeats, random_state)
-    whole = _scored(scorer, model, X, y, sample_weight)
+    whole = _scored(scorer, model, X, y, sample_weight) if unshuffled is None else {"": unshuffled}
     drops = {name: np.zeros((n_columns, n_repeats)) for name in whole}
     for column in used:
         for repeat, order in enumerate(orders):

@@ -121,7 +121,11 @@ def holdout(
             "are not, and a weighted fraction of mistakes is not binomial. Pass each row once, without weights."
         )
     warn_of_copies(X, "limits")
-    n, wrong = len(labels), int(np.count_nonzero(_differ(predicted, labels)))
+    return limit_of(int(np.count_nonzero(_differ(predicted, labels))), len(labels), delta)
+
+
+def limit_of(wrong: int, n: int, delta: float = 0.05) -> HoldoutLimit:
+    """Limits after `wrong` mistakes on n rows that are drawn independently."""
     return HoldoutLimit(wrong / n, n, wrong, _upper(wrong, n, delta), exact_interval(wrong, n, delta), delta)
 
 

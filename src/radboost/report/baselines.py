@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
-from radboost.report.subject import UNKNOWN, Subject, SubjectRows
+from radboost.report.subject import UNKNOWN, Predictions, Subject, SubjectRows
 from radboost.rows.hashing import RowIndices, drawn, folds
 
 MOST_ROWS, MOST_CELLS, MOST_COLUMNS = 20_000, 10_000_000, 1000
@@ -23,19 +23,14 @@ N_FOLDS = 5
 FEWEST = 10  # rows, for a linear model
 LEAST_TOTAL = 100.0  # of weights, against a penalty of 1
 
-Predicted = tuple[npt.NDArray[Any], FloatArray | None]
-"""Class ids or numbers, and probabilities of a classifier."""
-
 
 @dataclass(frozen=True)
 class Baselines:
-    """Predictions for the held-out rows: class ids or numbers, and probabilities of a classifier."""
+    """Predictions for the held-out rows by the best constant and by a linear model."""
 
-    constant: npt.NDArray[Any]
-    constant_probabilities: FloatArray | None
-    linear: npt.NDArray[Any] | None
-    linear_probabilities: FloatArray | None
-    note: str  # says which rows they were fitted to
+    constant: Predictions
+    linear: Predictions | None
+    note: str = ""  # says which rows they were fitted to
 
 
 def baselines(subject: Subject) -> Baselines:
@@ -46,26 +41,26 @@ def baselines(subject: Subject) -> Baselines:
             "No training rows were given: the constant is the best one for the held-out rows themselves, and the "
             f"linear model was fitted to {N_FOLDS - 1} of {N_FOLDS} parts of them and evaluated on the rest."
         )
-    linear, probabilities = _linear(subject) or (None, None)
+    linear = _linear(subject)
     if linear is None:
         note += " There are too few rows or classes for a linear model."
     constant = _constant(subject, subject.test if subject.train is None else subject.train)
-    return Baselines(*constant, linear, probabilities, note)
+    return Baselines(constant, linear, note)
 
 
 def constant_of(subject: Subject) -> Baselines:
     """Best constant for the held-out rows themselves, without a linear model."""
-    return Baselines(*_constant(subject, subject.test), None, None, "")
+    return Baselines(_constant(subject, subject.test), None)
 
 
-def _constant(subject: Subject, part: SubjectRows) -> Predicted:
+def _constant(subject: Subject, part: SubjectRows) -> Predictions:
     n, weights = len(subject.test), part.weight()
     if not subject.classifies:
-        return np.full(n, _best_number(subject, part.y, weights)), None
+        return Predictions(np.full(n, _best_number(subject, part.y, weights)))
     known = part.class_ids != UNKNOWN
     totals = np.bincount(part.class_ids[known], weights[known], len(subject.classes))
     prior = totals / totals.sum() if totals.sum() > 0.0 else np.full(len(totals), 1.0 / len(totals))
-    return np.full(n, int(_best_classes(subject, prior[None, :])[0])), np.tile(prior, (n, 1))
+    return Predictions(np.full(n, int(_best_classes(subject, prior[None, :])[0])), np.tile(prior, (n, 1)))
 
 
 def _best_classes(subject: Subject, probabilities: FloatArray) -> npt.NDArray[np.int64]:
@@ -83,7 +78,7 @@ def _best_number(subject: Subject, targets: FloatArray, weights: FloatArray) -> 
     return float(targets[order][min(int(np.searchsorted(reached, subject.quantile)), len(order) - 1)])
 
 
-def _linear(subject: Subject) -> Predicted | None:
+def _linear(subject: Subject) -> Predictions | None:
     """Predictions of a linear model; None where there are too few rows."""
     test, n_classes = subject.test, len(subject.classes)
     if subject.train is not None:
@@ -100,7 +95,7 @@ def _linear(subject: Subject) -> Predicted | None:
         predicted[own], chances = made.predict(subject, test, own)
         if probabilities is not None:
             probabilities[own] = chances
-    return predicted, probabilities
+    return Predictions(predicted, probabilities)
 
 
 @dataclass(frozen=True)
@@ -110,14 +105,14 @@ class _LinearModel:
     transformers: list[tuple[list[int], Any]]
     model: Any
 
-    def predict(self, subject: Subject, part: SubjectRows, rows: RowIndices) -> Predicted:
+    def predict(self, subject: Subject, part: SubjectRows, rows: RowIndices) -> Predictions:
         with one_blas_thread:
             columns = _transformed(self.transformers, part, rows)
             if not subject.classifies:
-                return np.asarray(self.model.predict(columns), dtype=np.float64), None
+                return Predictions(np.asarray(self.model.predict(columns), dtype=np.float64))
             probabilities = np.zeros((len(rows), len(subject.classes)))
             probabilities[:, self.model.classes_] = self.model.predict_proba(columns)
-        return _best_classes(subject, probabilities), probabilities
+        return Predictions(_best_classes(subject, probabilities), probabilities)
 
 
 def _fit(subject: Subject, part: SubjectRows, rows: RowIndices) -> _LinearModel | None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from radboost import guarantees
 from radboost.guarantees.bounds import MarginBound
+from radboost.guarantees.holdout import limit_of
 from radboost.report.blocks import Block, Cell, CellTable, Section, Text
 from radboost.report.figures import percent, rounded
 from radboost.report.subject import UNKNOWN, Subject
@@ -30,7 +31,7 @@ def guarantee(subject: Subject) -> Section | None:
         texts.append(Text((bound,), "note"))
     lead = "What can be promised about rows that nobody has seen yet."
     if subject.test.weights is None and subject.test.groups is None:
-        limit = guarantees.holdout(subject.model, subject.test.X, subject.test.y)
+        limit = limit_of(int(subject.wrong.sum()), len(subject.test))
         how = f"exact binomial, {limit.n_wrong:,} of {limit.n_rows:,} rows wrong"
         rows.append(("limit from the held-out rows", rounded(limit.upper), how))
         lead = f"With 95% confidence the model is wrong on at most {percent(limit.upper)} of new rows like these."

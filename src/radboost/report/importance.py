@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -55,18 +56,13 @@ def _order(*measures: FloatArray | None) -> list[int]:
     return [column for column in order if mean[column] > 0.0] or order[:1]
 
 
-def _scorer(subject: Subject) -> Any:
-    """Minus the log loss; the accuracy where there are no probabilities; minus the loss of a regressor."""
-    from sklearn.metrics import log_loss, make_scorer, mean_pinball_loss  # which takes long to load
+def _loss(subject: Subject) -> Callable[..., float]:
+    """Log loss of a classifier's probabilities, or the loss of a regressor's predictions."""
+    from sklearn.metrics import log_loss, mean_pinball_loss, mean_squared_error  # which takes long to load
 
-    if subject.probabilities is not None:
-        labels = list(subject.classes)
-        return make_scorer(log_loss, greater_is_better=False, response_method="predict_proba", labels=labels)
     if subject.classifies:
-        return "accuracy"
-    if subject.quantile is not None:
-        return make_scorer(mean_pinball_loss, greater_is_better=False, alpha=subject.quantile)
-    return "neg_mean_squared_error"
+        return partial(log_loss, labels=list(subject.classes))
+    return mean_squared_error if subject.quantile is None else partial(mean_pinball_loss, alpha=subject.quantile)
 
 
 def _shuffled(subject: Subject, columns: list[int]) -> tuple[FloatArray, FloatArray] | None:
@@ -76,15 +72,23 @@ def _shuffled(subject: Subject, columns: list[int]) -> tuple[FloatArray, FloatAr
         rows = rows[subject.test.class_ids[rows] != UNKNOWN]
     if len(rows) < FEWEST_ROWS:
         return None
+    from sklearn.metrics import make_scorer
+
+    loss, y = _loss(subject), subject.test.y[rows]
+    weights = None if subject.test.weights is None else subject.test.weights[rows]
+    outputs, method = subject.probabilities, "predict_proba"
+    if outputs is None:
+        outputs, method = subject.predicted, "predict"
     result = permutation_importance(
         subject.model,
         take_rows(subject.test.X, rows),
-        subject.test.y[rows],
+        y,
         n_repeats=N_REPEATS,
         random_state=subject.seed % 2**32,
-        scoring=_scorer(subject),
-        sample_weight=None if subject.test.weights is None else subject.test.weights[rows],
+        scoring=make_scorer(loss, greater_is_better=False, response_method=method),
+        sample_weight=weights,
         used=columns,
+        unshuffled=-loss(y, outputs[rows], sample_weight=weights),
     )
     return result.importances_mean, result.importances_std
 

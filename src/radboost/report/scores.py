@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple, cast
+from functools import cached_property, partial
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.report.baselines import Baselines
 from radboost.report.figures import (
     Interval,
     Statistic,
@@ -23,29 +22,10 @@ from radboost.report.figures import (
     mean_of_sums,
     quotient,
 )
-from radboost.report.subject import UNKNOWN, Subject
+from radboost.report.subject import UNKNOWN, Predictions, Subject
 
 SMALLEST = 1e-12  # probability in a log loss
 MOST_CLASSES = 50  # with more of them there is no macro-averaged area, and no interval of what is averaged over classes
-
-
-class Predictions(NamedTuple):
-    """Predictions of a model or a baseline: class ids or numbers, and probabilities where it has them."""
-
-    predicted: npt.NDArray[Any]
-    probabilities: FloatArray | None = None
-
-
-@dataclass(frozen=True)
-class Score:
-    """A measure of the model and of the baselines; None where one has no value."""
-
-    name: str
-    value: float
-    interval: Interval | None
-    constant: float | None
-    linear: float | None
-    lower_is_better: bool = True
 
 
 @dataclass(frozen=True)
@@ -108,27 +88,48 @@ class Measure:
         return Comparison(sign * (values[1] - values[0]), interval, clear)
 
 
-def own_predictions(subject: Subject) -> Predictions:
-    """Predictions of the model."""
-    return Predictions(subject.predicted_ids if subject.classifies else subject.predicted, subject.probabilities)
+@dataclass(frozen=True, eq=False)
+class Score:
+    """Value of the model by a measure, beside those of the baselines; each number is computed once, when it is read."""
+
+    subject: Subject
+    measure: Measure
+    value: float
+
+    @property
+    def name(self) -> str:
+        return self.measure.name
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        return self.measure.interval_of(self.subject, self.subject.own)
+
+    @cached_property
+    def constant(self) -> float | None:
+        """Value of the best constant."""
+        return self.measure.value(self.subject.baselines.constant)
+
+    @cached_property
+    def linear(self) -> float | None:
+        """Value of the linear model; None where there is none."""
+        return self.measure.value(self.subject.baselines.linear)
+
+    @cached_property
+    def over_constant(self) -> Comparison | None:
+        """Comparison of the model with the best constant."""
+        return self.measure.beside(self.subject, self.subject.own, self.subject.baselines.constant)
+
+    @cached_property
+    def over_linear(self) -> Comparison | None:
+        """Comparison of the model with the linear model; None where there is none."""
+        linear = self.subject.baselines.linear
+        return None if linear is None else self.measure.beside(self.subject, self.subject.own, linear)
 
 
-def linear_predictions(baselines: Baselines) -> Predictions | None:
-    """Predictions of the linear model; None where there is none."""
-    return None if baselines.linear is None else Predictions(baselines.linear, baselines.linear_probabilities)
-
-
-def scores_of(subject: Subject, baselines: Baselines) -> list[Score]:
-    """Scores by all measures, the one that decides first."""
-    own, linear = own_predictions(subject), linear_predictions(baselines)
-    constant = Predictions(baselines.constant, baselines.constant_probabilities)
-    scores = []
-    for measure in measures(subject):
-        value = measure.value(own)
-        if value is not None:
-            interval, beside = measure.interval_of(subject, own), (measure.value(constant), measure.value(linear))
-            scores.append(Score(measure.name, value, interval, *beside, measure.lower_is_better))
-    return scores
+def scores_of(subject: Subject) -> dict[str, Score]:
+    """Scores by the names of the measures that have a value, the one that decides first."""
+    values = ((measure, measure.value(subject.own)) for measure in measures(subject))
+    return {measure.name: Score(subject, measure, value) for measure, value in values if value is not None}
 
 
 def measures(subject: Subject) -> list[Measure]:
@@ -144,7 +145,7 @@ def losses_by_row(subject: Subject, predicted: npt.NDArray[Any] | None = None) -
     `predicted` has class ids or numbers; None for those of the model.
     """
     if predicted is None:
-        predicted = own_predictions(subject).predicted
+        predicted = subject.own.predicted
     if subject.classifies:
         return np.asarray(predicted != subject.test.class_ids, dtype=np.float64)
     level, off = subject.quantile, subject.test.y - np.asarray(predicted, dtype=np.float64)

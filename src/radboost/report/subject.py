@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from radboost._numbers import are_years, listed, number_text
 from radboost._tables import column_names, known_form, without_arrow
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
+from radboost.estimators._predicting import labels_and_probabilities
 from radboost.guarantees.holdout import predicts_numbers
 from radboost.losses import QuantileLoss
 from radboost.report.figures import Groups
@@ -26,9 +27,18 @@ from radboost.rows.read import plain_labels, read_matrix, read_targets
 
 if TYPE_CHECKING:
     from radboost.report.baselines import Baselines
+    from radboost.report.scores import Score
 
 Labels = npt.NDArray[Any]
+Outputs = tuple[Labels, FloatArray | None]  # labels and probabilities, or numbers of a regressor
 UNKNOWN = -1  # class id of a label that the model does not know
+
+
+class Predictions(NamedTuple):
+    """Predictions of a model or a baseline: class ids or numbers, and probabilities where it has them."""
+
+    predicted: npt.NDArray[Any]
+    probabilities: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,7 @@ class Subject:
     context: Mapping[str, str]
     copies: Subject | None = None  # the same about held-out copies of training rows
     share_of_copies: float = 0.0  # fraction of all rows that have a copy
+    given_baselines: Baselines | None = None  # None: they are fitted
 
     @property
     def classifies(self) -> bool:
@@ -145,7 +156,19 @@ class Subject:
         """Predictions that the model is compared with."""
         from radboost.report.baselines import baselines  # which needs to know what a subject is
 
-        return baselines(self)
+        return baselines(self) if self.given_baselines is None else self.given_baselines
+
+    @cached_property
+    def scores(self) -> Mapping[str, Score]:
+        """Scores by the names of the measures, the one that decides first."""
+        from radboost.report.scores import scores_of  # as above
+
+        return scores_of(self)
+
+    @cached_property
+    def own(self) -> Predictions:
+        """Predictions of the model: class ids or numbers, and probabilities."""
+        return Predictions(self.predicted_ids if self.classifies else self.predicted, self.probabilities)
 
     @cached_property
     def predicted_ids(self) -> npt.NDArray[np.int64]:
@@ -230,8 +253,9 @@ def read(
     row_numbers: Any = None,
     row_numbers_train: Any = None,
     context: Mapping[str, Any] | None = None,
+    outputs: Outputs | None = None,
 ) -> Subject:
-    """Check the arguments of a report, and compute the predictions."""
+    """Check the arguments of a report, and compute the predictions; `outputs`: those that are known already."""
     estimator = _estimator(model)
     classes = () if predicts_numbers(estimator) else tuple(estimator.classes_.tolist())
     test = _rows(estimator, X, y, sample_weight, row_numbers, classes, "")
@@ -251,6 +275,8 @@ def read(
         if len(sources) != n_rows:
             raise ValueError(f"sources has {len(sources)} entries for {n_rows} rows; give one for each row.")
         sources = sources[test.given]
+    if outputs is None:
+        outputs = labels_and_probabilities(estimator, test.X) if classes else (estimator.predict(test.X), None)
     names = getattr(estimator, "feature_names_in_", None)
     names = column_names(test.X) if names is None else names
     width = int(test.matrix.shape[1])
@@ -261,10 +287,8 @@ def read(
         train=train,
         names=tuple(f"x[{index}]" if names is None else str(names[index]) for index in range(width)),
         classes=classes,
-        predicted=np.asarray(estimator.predict(test.X)),
-        probabilities=np.asarray(estimator.predict_proba(test.X), dtype=np.float64)
-        if hasattr(estimator, "predict_proba")
-        else None,
+        predicted=np.asarray(outputs[0]),
+        probabilities=outputs[1],
         sources=sources,
         context={} if context is None else {str(name): str(value) for name, value in context.items()},
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,15 +10,7 @@ from radboost._numbers import number_text
 from radboost.report.blocks import Block, CellTable, Figure, Section, Text
 from radboost.report.data import DataCard
 from radboost.report.figures import between, count, percent, rounded
-from radboost.report.scores import (
-    Comparison,
-    Predictions,
-    Score,
-    linear_predictions,
-    measures,
-    own_predictions,
-    scores_of,
-)
+from radboost.report.scores import Comparison, Score
 from radboost.report.subject import Subject
 
 Tone = Literal["plain", "good", "warning"]
@@ -38,22 +29,20 @@ class Assessment:
 
 def assess(subject: Subject, card: DataCard) -> Assessment:
     """Compare the model with the best constant and a linear model, and say what makes it doubtful."""
-    baselines = subject.baselines
-    scores, first, own = scores_of(subject, baselines), measures(subject)[0], own_predictions(subject)
-    over_constant = first.beside(subject, own, Predictions(baselines.constant))
-    over_linear = None if (linear := linear_predictions(baselines)) is None else first.beside(subject, own, linear)
-    assert over_constant is not None
-    tone, comparison = _compared(subject, over_constant, over_linear)
-    sentence = f"{_score_words(subject, scores[0])}: {comparison}."
+    scores = list(subject.scores.values())
+    first = scores[0]
+    assert first.over_constant is not None
+    tone, comparison = _compared(subject, first.over_constant, first.over_linear)
+    sentence = f"{_score_words(subject, first)}: {comparison}."
     if subject.copies is not None:
         sentence += f" {copies_text(subject)}."
     if card.serious:
         tone = "warning"
         sentence += f" Do not trust this yet: {'; '.join(one.short for one in card.serious)}."
-    texts = [_comparison_text(scores[0].name, _constant_name(subject), over_constant)]
-    if over_linear is not None:
-        texts.insert(0, _comparison_text(scores[0].name, "the linear model", over_linear))
-    blocks: tuple[Block, ...] = (_table(subject, scores), *texts, Text((baselines.note,)))
+    texts = [_comparison_text(first.name, _constant_name(subject), first.over_constant)]
+    if first.over_linear is not None:
+        texts.insert(0, _comparison_text(first.name, "the linear model", first.over_linear))
+    blocks: tuple[Block, ...] = (_table(subject, scores), *texts, Text((subject.baselines.note,)))
     lead = "What the model is worth on rows that it has not seen, beside two predictions that cost nothing."
     section = Section("score", "Score", lead, blocks)
     return Assessment(sentence, tone, (*_figures(subject, scores, tone), _warnings_figure(card)), section)
@@ -67,11 +56,12 @@ def show(name: str, value: float) -> str:
 def copies_text(subject: Subject, show: Callable[[str, float], str] = show) -> str:
     """Say how good the model is on copies of rows that it learned from."""
     assert subject.copies is not None
-    first, own = measures(subject.copies)[0], own_predictions(subject.copies)
-    value, interval = first.value(own), first.interval_of(subject.copies, own)
-    sure = "" if interval is None else f" (95% interval {between(interval, lambda one: show(first.name, one))})"
+    first = next(iter(subject.copies.scores.values()))
+    sure = ""
+    if first.interval is not None:
+        sure = f" (95% interval {between(first.interval, lambda one: show(first.name, one))})"
     rows = count(len(subject.copies.test), "copy", "copies")
-    score = f"{first.name} {show(first.name, math.nan if value is None else value)}{sure}"
+    score = f"{first.name} {show(first.name, first.value)}{sure}"
     return f"On {rows} of training rows: {score}; {percent(subject.share_of_copies)} of all rows have a copy"
 
 
@@ -150,8 +140,8 @@ def _table(subject: Subject, scores: list[Score]) -> CellTable:
         )
         for score in scores
     )
-    lower = _listed([score.name for score in scores if score.lower_is_better])
-    higher = _listed([score.name for score in scores if not score.lower_is_better])
+    lower = _listed([score.name for score in scores if score.measure.lower_is_better])
+    higher = _listed([score.name for score in scores if not score.measure.lower_is_better])
     return CellTable(
         ("measure", "model", "from", "to", "linear model", _constant_name(subject)),
         rows,

@@ -15,9 +15,9 @@ from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic_monitors import AdaBoostMHMonitor
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer
+from radboost.estimators._exporting import class_output
 from radboost.estimators._naming import with_constructor
-from radboost.export.parts import ExportedAnswer, ScoreSum, sum_of_trees
+from radboost.export.parts import ExportedOutput, ScoreSum, sum_of_trees
 from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 
@@ -85,8 +85,8 @@ class AdaBoostMHClassifier(Baseline):
         total = float(self.ensemble_.weights.sum())
         return sum_of_trees(self.ensemble_, taken_off=0.0 if n_outputs == 1 else total / (2 * n_outputs))
 
-    def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
+    def _exported_output(self) -> ExportedOutput:
+        return class_output(self, Link("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """Normalized 1 / (1 + exp(-2 psi)), for each class the minimizer of its expected loss."""

@@ -16,7 +16,7 @@ from radboost.distributed.arguments import TRAINING, UNLABELLED
 from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
 from radboost.distributed.validation import parts_of, reader_of
-from radboost.estimators._held_back import drawn
+from radboost.estimators._held_back import sample
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._sources import stacked
 from radboost.rows.domains import MOST_DENSE_CELLS, canonical, fit_domains, fit_own_classifier, hashes_of
@@ -61,7 +61,7 @@ def fit_on_sample(
     names, classifier = prepared.sources.names, estimator.domain_classifier
     most = max(1, min(MOST_ROWS, MOST_DENSE_CELLS // max(1, prepared.n_features)))
     n_threads = settings.growth.n_threads
-    sampled = drawn(prepared, most, prepared.n_different(n_threads), settings.growth.seed, n_threads)
+    sampled = sample(prepared, most, prepared.n_different(n_threads), settings.growth.seed, n_threads)
     indices = np.sort(sampled.order).astype(np.int64)
     more = _read_unlabelled(estimator, parts_of(parts, UNLABELLED), training, names, workers, most)
     own = Sample(

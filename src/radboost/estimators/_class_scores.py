@@ -11,8 +11,8 @@ from scipy.special import expit, softmax
 
 from radboost._typing import FloatArray
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer
-from radboost.export.parts import ExportedAnswer
+from radboost.estimators._exporting import class_output
+from radboost.export.parts import ExportedOutput
 from radboost.losses.link import Link
 
 
@@ -54,8 +54,8 @@ class ClassScores:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
-    def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
+    def _exported_output(self) -> ExportedOutput:
+        return class_output(self, Link("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
 
     def _scale_of_odds(self) -> float:
         """Factor that makes logarithms of odds of the scores."""

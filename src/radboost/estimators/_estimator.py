@@ -19,7 +19,7 @@ from radboost._typing import FloatArray
 from radboost.estimators._naming import CHECKED, advice_on_name, check_methods, check_names, parameters_of
 from radboost.export.c_code import c_code
 from radboost.export.onnx_graph import onnx_model
-from radboost.export.parts import Exported, ExportedAnswer, ScoreSum, refuse_model
+from radboost.export.parts import Exported, ExportedOutput, ScoreSum, refuse_model
 from radboost.export.treelite_model import treelite_model
 from radboost.model_file import from_plain, save_model, to_plain
 from radboost.rows.read import dense_rows, read_matrix
@@ -219,13 +219,13 @@ class Estimator(BaseEstimator):
 
     def _exported(self) -> Exported:
         model = self._view_of_fit()
-        return Exported(type(model).__name__, model._exported_scores(), model._exported_answer())
+        return Exported(type(model).__name__, model._exported_scores(), model._exported_output())
 
     def _exported_scores(self) -> ScoreSum:
         """The scores as a sum; an `ExportError` where they are none."""
         refuse_model(type(self).__name__, "its scores are no sum of trees or columns")
 
-    def _exported_answer(self) -> ExportedAnswer:
+    def _exported_output(self) -> ExportedOutput:
         """The outputs that are made of the scores."""
         refuse_model(type(self).__name__, "its answers are no labels or numbers made of scores")
 

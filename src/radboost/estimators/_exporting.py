@@ -6,7 +6,7 @@ from typing import Any
 
 from radboost._typing import FloatArray
 from radboost.calibration import Calibration
-from radboost.export.parts import ExportedAnswer, refuse_model
+from radboost.export.parts import ExportedOutput, refuse_model
 from radboost.losses import Link, MarginLoss, NamedTargetLoss, TargetLoss
 from radboost.losses.link import EXPONENTIAL, IDENTITY
 from radboost.losses.own import OwnMarginLoss
@@ -15,14 +15,14 @@ from radboost.objectives import row_cost
 NO_LINK = "its loss is one of your own, which no other program knows"
 
 
-def class_answer(model: Any, link: Link | str, costs: FloatArray | None = None) -> ExportedAnswer:
+def class_output(model: Any, link: Link | str, costs: FloatArray | None = None) -> ExportedOutput:
     """The outputs of a classifier with this link and its own calibration; a text says why there is no link."""
     if len(model.classes_) == 1:
         refuse_model(
             type(model).__name__, f"it holds only one class, {model.classes_.tolist()[0]!r}: nothing to compute"
         )
     calibration = getattr(model, "calibration_", None) or Calibration()
-    return ExportedAnswer(tuple(model.classes_), link, calibration, costs)
+    return ExportedOutput(tuple(model.classes_), link, calibration, costs)
 
 
 def margin_link(objective: str, loss: MarginLoss | None, n_classes: int) -> Link | str:
@@ -44,9 +44,9 @@ def target_link(loss: TargetLoss | None, n_classes: int) -> Link | str:
     return link or f"loss={loss.name!r} has no link that other programs know"
 
 
-def number_answer(model: Any, loss: TargetLoss) -> ExportedAnswer:
+def regression_output(model: Any, loss: TargetLoss) -> ExportedOutput:
     """The outputs of a regressor."""
     link = loss.link if isinstance(loss, NamedTargetLoss) else None if hasattr(loss, "inverse_link") else IDENTITY
     if link not in (IDENTITY, EXPONENTIAL):
         refuse_model(type(model).__name__, "its loss has an inverse_link of your own, which no other program knows")
-    return ExportedAnswer(exponential=link == EXPONENTIAL)
+    return ExportedOutput(exponential=link == EXPONENTIAL)

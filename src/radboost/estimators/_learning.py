@@ -375,8 +375,8 @@ class BoostingEstimator(PruningMixin):
     def _check_training(self, training: CheckedRows) -> None:
         """Refuse labels that the algorithm cannot learn, before anything is binned."""
 
-    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, watched: Watched | None) -> None:
-        """Calibrate the probabilities of this fitted model; `watched` are the rows of early stopping, if any."""
+    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, held_back: Watched | None) -> None:
+        """Calibrate the probabilities of this fitted model; `held_back`: rows of early stopping, or None."""
 
     def _warn(self, fitted: Any) -> None:
         """Warn of a useless model."""

@@ -19,42 +19,41 @@ from radboost._progress import part_of_fit, say
 from radboost._typing import FloatArray
 from radboost.boosting.monitor import EarlyStopping
 from radboost.calibration import SMALLEST, fit_calibration
-from radboost.estimators._calibrated import judged
-from radboost.estimators._held_back import Fold, how_much_longer, thirds
+from radboost.estimators._calibrated import calibration_rows
+from radboost.estimators._held_back import Fold, folds_of, rate_factor
 from radboost.estimators._learning import FitSettings, learn
 from radboost.families import TreeFamilies
 from radboost.losses import NamedTargetLoss, ask
 from radboost.rows.prepare import PreparedRows
 from radboost.trees import TreeOptions
 
-# Learning rates for regression, two classes and more, with up to FEW_ROWS rows. With one score per row the rate grows
-# with the square root of the number of rows, up to three times (classes: twice). Smaller steps are better, and take
-# longer. Losses that are not smooth decrease slowly, and take the rate of two classes.
+# Pairs of constants hold for one score per row, and for several.
+
+# Learning rates for regression, two classes, and several classes, with up to FEW_ROWS rows. With one score per row the
+# rate grows with the square root of the number of rows, up to three times (classes: twice). Lower rates are better but
+# need more rounds. Losses that are not smooth decrease slowly, and take the rate of two classes.
 RATES, FEW_ROWS = (0.025, 0.05, 0.3), 2_000
-# Learning rate with a loss of the user's own, for which trials cannot use a larger one.
-OWN_RATE = 0.1
-# With one score per row and with several: the smallest sum of weights in a leaf, and the learning rate of trials.
-LEAF_WEIGHTS, LOOK_RATES = (2.0, 3.0), (0.2, 0.9)
-SUBSAMPLE = 0.3
-PENALTY = 0.3
-SMALL_SIZES = (2, 4, 8, 16, 32)
-# Number of columns up to which a node tries all; with more, it tries this number or a tenth of them, the larger.
-COLUMNS = 50
-# Rounds of trials: on several folds, on one fold (many rows), with several scores per row. Rounds without a lower loss
-# until they stop, and the factor on a learning rate that is given.
-LOOK_ROUNDS, LOOK_ROUNDS_OF_MANY, LOOK_ROUNDS_OF_CLASSES, LOOK_PATIENCE, LONGER_STEPS = 200, 160, 100, 20, 3.0
-# A trial has converged if its best round is before this fraction of its rounds.
-FINISHED = 0.95
-# Rounds of the whole fit: the factor on those of trials (it has more rows), the minimum, and the maximum with one score
-# per row and with several.
-MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, (1600, 500)
-# Smallest number of held-back rows for comparisons, and number of folds to compare on. Standard errors by which another
-# setting must be better; the last is for large trees, which take longer.
-ENOUGH_TO_TELL, COMPARED, WORTH_IT, WORTH_TIME = 300, 2, 1.0, 1.5
-# Number of held-back rows from which classifiers use a penalty only if it is better; large trees are always tried.
-MANY_HELD_BACK = 2_000
-# Largest number of distinct rows that trials of regressors use.
-LOOK_ROWS_OF_NUMBERS = 6_000
+RATE_OF_USERS_LOSS = 0.1  # learning rate with a user-defined loss, for which trials cannot use a larger one
+LEAF_WEIGHTS = (2.0, 3.0)  # smallest sum of weights in a leaf
+TRIAL_RATES = (0.2, 0.9)  # learning rate of trials
+SUBSAMPLE = 0.3  # fraction of rows that each tree is grown on
+PENALTY = 0.3  # complexity penalty
+SMALL_SIZES = (2, 4, 8, 16, 32)  # largest number of splits of each family
+COLUMNS = 50  # number of columns that a node tries, or a tenth of all, the larger
+TRIAL_ROUNDS = 200  # on several folds
+TRIAL_ROUNDS_OF_MANY_ROWS = 160  # on one fold
+TRIAL_ROUNDS_OF_CLASSES = 100  # with several scores per row
+TRIAL_PATIENCE = 20  # rounds without a lower loss until a trial stops
+RATE_FACTOR = 3.0  # of trials, if the learning rate is given
+FINISHED = 0.95  # a trial has converged if its best round is before this fraction of its rounds
+MORE_ROUNDS = 1.6  # factor on the rounds of trials for the whole fit, which has more rows
+FEWEST_ROUNDS, MOST_ROUNDS = 30, (1600, 500)  # of the whole fit
+FEWEST_ROWS_TO_COMPARE = 300  # held-back rows of a fold; with fewer, settings are not compared
+FOLDS_TO_COMPARE = 2
+MIN_LEAD = 1.0  # standard errors by which another setting must be better
+MIN_LEAD_OF_LARGE_TREES = 1.5  # the same for large trees, which take longer
+MANY_HELD_BACK = 2_000  # rows from which classifiers use a penalty only if it is better, and always try large trees
+MOST_ROWS_OF_REGRESSION = 6_000  # distinct rows that trials of regressors use
 
 
 @dataclass(frozen=True)
@@ -77,33 +76,33 @@ def most_rounds(n_outputs: int) -> int:
     return MOST_ROUNDS[n_outputs > 1]
 
 
-def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_outputs: int) -> Chosen:
+def tune(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_outputs: int) -> Chosen:
     """Resolve the parameters for n_rounds="auto"; the others that are given stay."""
     seed, threads = settings.growth.seed, settings.growth.n_threads
-    chosen = _first(estimator, prepared, n_outputs, threads)
+    chosen = _start(estimator, prepared, n_outputs, threads)
     if settings.stopping is not None:  # early stopping chooses the number of rounds
         return chosen
-    fewer = {"most_rows": LOOK_ROWS_OF_NUMBERS} if estimator._regression else {}
-    folds = list(thirds(prepared.unwatched(), seed, threads, **fewer))
+    fewer = {"most_rows": MOST_ROWS_OF_REGRESSION} if estimator._regression else {}
+    folds = list(folds_of(prepared.unwatched(), seed, threads, **fewer))
     if not folds:
         return replace(chosen, n_rounds=FEWEST_ROUNDS)
-    look = _Look(estimator, folds, seed, threads, n_outputs)
-    if folds[0].n_different >= ENOUGH_TO_TELL:
-        chosen = _compared(look, chosen)
-    n_rounds = math.ceil(MORE_ROUNDS * look.best_round(chosen))
+    trials = _RgbTrials(estimator, folds, seed, threads, n_outputs)
+    if folds[0].n_different >= FEWEST_ROWS_TO_COMPARE:
+        chosen = _compared(trials, chosen)
+    n_rounds = math.ceil(MORE_ROUNDS * trials.best_round(chosen))
     return replace(chosen, n_rounds=min(most_rounds(n_outputs), max(FEWEST_ROUNDS, n_rounds)))
 
 
-def _first(estimator: Any, prepared: PreparedRows, n_outputs: int, n_threads: int) -> Chosen:
-    """Parameters without trials: the start of the comparisons, and the result for few rows."""
+def _start(estimator: Any, prepared: PreparedRows, n_outputs: int, n_threads: int) -> Chosen:
+    """Parameters before any trial: the start of the comparisons, and the result for few rows."""
     several, n_features = n_outputs > 1, prepared.n_features
     rate, subsample, penalty = estimator.learning_rate, estimator.subsample, estimator.complexity_penalty
     if isinstance(rate, str):
-        slow = not getattr(estimator._read_loss(), "smooth", True)
-        usual = RATES[1 + several] if slow or not estimator._regression else RATES[0]
+        rough = not getattr(estimator._read_loss(), "smooth", True)
+        base = RATES[1 + several] if rough or not estimator._regression else RATES[0]
         growth = min(3.0 if estimator._regression else 2.0, math.sqrt(prepared.n_different(n_threads) / FEW_ROWS))
-        rate = usual if several else round(usual * max(1.0, growth), 3)
-        rate = rate if isinstance(estimator.loss, str | NamedTargetLoss) else OWN_RATE
+        rate = base if several else round(base * max(1.0, growth), 3)
+        rate = rate if isinstance(estimator.loss, str | NamedTargetLoss) else RATE_OF_USERS_LOSS
     options = (estimator.tree_options or TreeOptions()).filled(
         min_leaf_weight=LEAF_WEIGHTS[several],
         thresholds="random",
@@ -119,59 +118,57 @@ def _first(estimator: Any, prepared: PreparedRows, n_outputs: int, n_threads: in
     )
 
 
-def _compared(look: _Look, chosen: Chosen) -> Chosen:
-    """Setting with the lowest held-back loss; each change of the first one must be significantly better."""
-    estimator = look.estimator
+def _compared(trials: _RgbTrials, chosen: Chosen) -> Chosen:
+    """Setting with the lowest held-back loss; a change of `chosen` must be significantly better to be accepted."""
+    estimator = trials.estimator
     if (estimator.tree_options or TreeOptions()).thresholds == "auto":
         best = replace(chosen, options=replace(chosen.options, thresholds="best"))
-        # With many rows drawn thresholds take longer: the histograms of the best ones are computed by subtraction.
-        usual, other = (chosen, best) if len(look.folds) > 1 or look.n_outputs > 1 else (best, chosen)
-        chosen = other if look.is_better(other, usual) else usual
+        # With many rows random thresholds take longer: the histograms for the best ones are computed by subtraction.
+        usual, other = (chosen, best) if len(trials.folds) > 1 or trials.n_outputs > 1 else (best, chosen)
+        chosen = other if trials.is_better(other, usual) else usual
     larger = TreeFamilies()
     if isinstance(estimator.complexity_penalty, str):
         free = replace(chosen, complexity_penalty=0.0)
-        many = not estimator._regression and look.folds[0].n_different >= MANY_HELD_BACK
+        many = not estimator._regression and trials.folds[0].n_different >= MANY_HELD_BACK
         # More rows need less of a penalty, and the whole fit has more rows than the trials.
-        taken = not look.is_better(chosen, free) if many else look.is_better(free, chosen)
-        if estimator.family is None and (taken or many):
+        unpenalized = not trials.is_better(chosen, free) if many else trials.is_better(free, chosen)
+        if estimator.family is None and (unpenalized or many):
             large = replace(free, family=larger)
-            if look.is_better(large, free if taken else chosen, WORTH_TIME):
-                free, taken = large, True
-        chosen = free if taken else chosen
+            if trials.is_better(large, free if unpenalized else chosen, MIN_LEAD_OF_LARGE_TREES):
+                free, unpenalized = large, True
+        chosen = free if unpenalized else chosen
     elif estimator.family is None:
         large = replace(chosen, family=larger)
-        chosen = large if look.is_better(large, chosen, WORTH_TIME) else chosen
+        chosen = large if trials.is_better(large, chosen, MIN_LEAD_OF_LARGE_TREES) else chosen
     return chosen
 
 
 @dataclass
-class _Short:
-    """Held-back losses of the trials of one setting, one entry per fold: by round, and by row at the best round."""
+class _FoldLosses:
+    """Held-back losses of the trials of one setting, an entry per fold."""
 
-    by_round: list[list[float]] = field(default_factory=list)
-    by_row: list[FloatArray] = field(default_factory=list)
+    by_round: list[list[float]] = field(default_factory=list)  # mean loss after each round
+    by_row: list[FloatArray] = field(default_factory=list)  # at the best round; shape (n_held_back,)
 
 
 @dataclass
-class _Look:
+class _RgbTrials:
     """Cached trials of an estimator."""
 
     estimator: Any
     folds: Sequence[Fold]
     seed: int
     n_threads: int
-    n_outputs: int
-    _found: dict[str, _Short] = field(default_factory=dict)
+    n_outputs: int  # scores per row
+    _losses_by_setting: dict[str, _FoldLosses] = field(default_factory=dict)
 
-    def is_better(self, one: Chosen, other: Chosen, errors: float = WORTH_IT) -> bool:
+    def is_better(self, one: Chosen, other: Chosen, errors: float = MIN_LEAD) -> bool:
         """Return True if the held-back loss of `one` is lower by `errors` standard errors of the difference."""
-        folds = self.folds[:COMPARED]
-        pairs = zip(
-            folds, *(self._fits(c, len(folds), self._longer_to_compare(c)).by_row for c in (one, other)), strict=False
-        )
+        folds = self.folds[:FOLDS_TO_COMPARE]
+        losses = (self._fits(c, len(folds), self._factor_to_compare(c)).by_row for c in (one, other))
         weight = gain = square = 0.0
-        for fold, loss, than in pairs:
-            rows, less = fold.held_back.row_weights(), than - loss
+        for fold, loss, other_loss in zip(folds, *losses, strict=False):
+            rows, less = fold.held_back.row_weights(), other_loss - loss
             weight += rows.total
             gain += rows.total * rows.mean(less, n_threads=self.n_threads)
             square += rows.total * rows.mean(less * less, n_threads=self.n_threads)
@@ -183,48 +180,50 @@ class _Look:
 
         Several classes are first tried at this rate. If these trials do not converge, a larger rate is used.
         """
-        for longer in sorted({self._longer_to_compare(chosen), self._longer(chosen)}):
-            found = _best_round(self._fits(chosen, len(self.folds), longer).by_round, self.folds)[0]
-            if found < FINISHED * self._rounds():
+        for factor in sorted({self._factor_to_compare(chosen), self._factor(chosen)}):
+            best = _best_round(self._fits(chosen, len(self.folds), factor).by_round, self.folds)[0]
+            if best < FINISHED * self._rounds():
                 break
-        return longer * found
+        return factor * best
 
-    def _longer(self, chosen: Chosen) -> float:
-        """Factor on the learning rate for trials that find the number of rounds."""
-        is_open = isinstance(self.estimator.learning_rate, str)
-        steps = LOOK_RATES[self.n_outputs > 1] / chosen.learning_rate if is_open else LONGER_STEPS
-        return how_much_longer(steps, chosen.learning_rate, self.estimator.loss)
+    def _factor(self, chosen: Chosen) -> float:
+        """Factor on the learning rate for trials that determine the number of rounds."""
+        is_automatic = isinstance(self.estimator.learning_rate, str)
+        steps = TRIAL_RATES[self.n_outputs > 1] / chosen.learning_rate if is_automatic else RATE_FACTOR
+        return rate_factor(steps, chosen.learning_rate, self.estimator.loss)
 
-    def _longer_to_compare(self, chosen: Chosen) -> float:
-        """Factor for trials that compare settings; 1 with several classes, where large steps penalize large trees."""
-        return 1.0 if self.n_outputs > 1 and not self.estimator._regression else self._longer(chosen)
+    def _factor_to_compare(self, chosen: Chosen) -> float:
+        """Factor on the rate of trials that compare settings; 1 with several classes: high rates favor small trees."""
+        return 1.0 if self.n_outputs > 1 and not self.estimator._regression else self._factor(chosen)
 
     def _rounds(self) -> int:
-        few = LOOK_ROUNDS if len(self.folds) > 1 else LOOK_ROUNDS_OF_MANY
-        return LOOK_ROUNDS_OF_CLASSES if self.n_outputs > 1 else few
+        few = TRIAL_ROUNDS if len(self.folds) > 1 else TRIAL_ROUNDS_OF_MANY_ROWS
+        return TRIAL_ROUNDS_OF_CLASSES if self.n_outputs > 1 else few
 
-    def _fits(self, chosen: Chosen, n_folds: int, longer: float) -> _Short:
-        """Losses of trials on at least the first `n_folds` folds, at the learning rate times `longer`."""
-        told, short = chosen.described(), self._short(chosen, longer)
-        found = self._found.setdefault(f"{told}, {longer}", _Short())
-        for fold in self.folds[len(found.by_round) : n_folds]:
-            with part_of_fit(f"trial {len(self._found)}, fold {len(found.by_round) + 1}"):
+    def _fits(self, chosen: Chosen, n_folds: int, factor: float) -> _FoldLosses:
+        """Losses of trials on at least the first `n_folds` folds, at the learning rate times `factor`."""
+        setting, short = chosen.described(), self._short(chosen, factor)
+        losses = self._losses_by_setting.setdefault(f"{setting}, {factor}", _FoldLosses())
+        for fold in self.folds[len(losses.by_round) : n_folds]:
+            with part_of_fit(f"trial {len(self._losses_by_setting)}, fold {len(losses.by_round) + 1}"):
                 model = learn(short, replace(fold.learned, validation=fold.held_back))
-            found.by_round.append(model.history_["validation_loss"])
-            found.by_row.append(self._losses(model, fold))
-            best, loss = _best_round(found.by_round, self.folds[: len(found.by_round)])
-            told_of = f"{told}, learning rate {short.learning_rate:g}: held-back loss {loss:.4g} after {best} rounds"
-            say(self.estimator.verbose, f"looking at the data: {told_of}")
-        return found
+            losses.by_round.append(model.history_["validation_loss"])
+            losses.by_row.append(self._losses(model, fold))
+            best, loss = _best_round(losses.by_round, self.folds[: len(losses.by_round)])
+            result = f"{setting}, learning rate {short.learning_rate:g}: held-back loss {loss:.4g} after {best} rounds"
+            say(self.estimator.verbose, f"looking at the data: {result}")
+        return losses
 
     def _losses(self, model: Any, fold: Fold) -> FloatArray:
         """Loss of each held-back row after the best round; for classifiers the log loss after calibration on them."""
         held = fold.held_back
         scores = held.scores(model.ensemble_, self.n_threads)
         if not self.estimator._regression:
-            found = fit_calibration(model._probabilities, [judged(model, held, self.n_threads)], self.n_threads)
-            right = found.apply(model._probabilities, scores)[np.arange(len(scores)), held.class_ids]
-            return np.asarray(-np.log(np.maximum(right, SMALLEST)))
+            calibration = fit_calibration(
+                model._probabilities, [calibration_rows(model, held, self.n_threads)], self.n_threads
+            )
+            prob_of_label = calibration.apply(model._probabilities, scores)[np.arange(len(scores)), held.class_ids]
+            return np.asarray(-np.log(np.maximum(prob_of_label, SMALLEST)))
         loss = self.estimator._resolve_loss(fold.learned)[0] if isinstance(model.loss_, str) else model.loss_
         targets = self.estimator._targets(held.class_ids, held.targets, self.n_outputs)
         units = getattr(model, "_units_of_fit", None)
@@ -232,10 +231,10 @@ class _Look:
             targets, scores = targets / units, scores / units
         return np.ascontiguousarray(ask(loss, "value", targets, scores), dtype=np.float64)
 
-    def _short(self, chosen: Chosen, longer: float) -> Any:
+    def _short(self, chosen: Chosen, factor: float) -> Any:
         short = with_chosen(self.estimator, chosen)
-        short.n_rounds, short.learning_rate = self._rounds(), longer * chosen.learning_rate
-        short.early_stopping, short.warm_start = EarlyStopping(LOOK_PATIENCE), False
+        short.n_rounds, short.learning_rate = self._rounds(), factor * chosen.learning_rate
+        short.early_stopping, short.warm_start = EarlyStopping(TRIAL_PATIENCE), False
         short.calibration = None  # a parameter of classifiers
         short.random_state = self.seed % 2**32
         return short

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost.estimators import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
 from radboost.model_file import storable_estimator
-from radboost.tuning.answering import ClassesAnswering, by_best, of_best
+from radboost.tuning.delegation import DelegatesToBestClassifier, by_best, of_best
 from radboost.tuning.search import Search, described
 from radboost.tuning.spaces import DEEPBOOST, RGB, SOFTMAX, Space
 
@@ -19,7 +19,7 @@ OF_CLASSES = (
 
 
 @storable_estimator
-class DeepBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
+class DeepBoostClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Search):
     __doc__ = described(
         "DeepBoostClassifier", "DeepBoostClassifier with a setting that cross-validation chooses.", OF_CLASSES
     )
@@ -33,7 +33,7 @@ class DeepBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
 
 
 @storable_estimator
-class RGBClassifierCV(ClassesAnswering, ClassifierMixin, Search):
+class RGBClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Search):
     __doc__ = described("RGBClassifier", "RGBClassifier with a setting that cross-validation chooses.", OF_CLASSES)
 
     _tuned: ClassVar[type[Any]] = RGBClassifier
@@ -63,7 +63,7 @@ class RGBRegressorCV(RegressorMixin, Search):
 
 
 @storable_estimator
-class SoftmaxBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
+class SoftmaxBoostClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Search):
     __doc__ = described(
         "SoftmaxBoostClassifier",
         "SoftmaxBoostClassifier with a setting that cross-validation chooses.",

@@ -28,7 +28,7 @@ from radboost.model_file import storable_estimator
 class AdaBoostMHClassifier(Baseline):
     """AdaBoost on the question of each class whether it is the right one, one tree per class and round.
 
-    Soft-max boosting, Algorithm 3, which predicts the class of the largest score (the paper's argmax of signs ties
+    Geist (2015), Algorithm 3, which predicts the class of the largest score (the paper's argmax of signs ties
     almost always). With two classes, whose questions are one, it is AdaBoost with one tree a round. It is here to
     compare with: on labels without noise it is hard to beat, and wrong labels lead it astray.
 

@@ -24,7 +24,7 @@ from radboost.model_file import storable_estimator
 @described_like(Baseline)
 @with_constructor
 class SAMMEClassifier(Baseline):
-    """AdaBoost with classification trees for any number of classes (Soft-max boosting, Algorithm 4).
+    """AdaBoost with classification trees for any number of classes (Geist (2015), Algorithm 4).
 
     With two classes it is AdaBoost. It is here to compare with: on labels without noise it is hard to beat, and wrong
     labels lead it astray.

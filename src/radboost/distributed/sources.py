@@ -1,4 +1,4 @@
-"""Sources of the rows of one worker, and Q of each row."""
+"""Sources of the rows of one worker, with Q(k | x) of each row, for fits of MultiSourceBoostClassifier on clusters."""
 
 from __future__ import annotations
 

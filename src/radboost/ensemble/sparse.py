@@ -47,7 +47,7 @@ class SparseEnsemble:
         """Scores; shape (n_rows, n_outputs)."""
         scores = np.tile(self.intercept, (X.shape[0], 1))
         for kind, indices in by_kind(self.hypotheses).items():
-            kind.add_lines([self.hypotheses[index] for index in indices], self.weights[indices], X, scores)
+            kind.add_outer([self.hypotheses[index] for index in indices], self.weights[indices], X, scores)
         return scores
 
     def to_arrays(self, n_features: int) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

@@ -1,4 +1,4 @@
-"""Predictions of linear classifiers: labels and probabilities from scores."""
+"""Labels and probabilities from scores, for the linear classifiers and AgnosticBoostClassifier."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from radboost.losses.link import Link
 
 
 class ClassScores:
-    """One score for two classes, otherwise one for each."""
+    """Predictions of a classifier with one score for two classes, otherwise one for each."""
 
     classes_: npt.NDArray[Any]
     _scores: Callable[[Any], FloatArray]  # shape (n_rows, n_outputs)
@@ -46,7 +46,9 @@ class ClassScores:
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, for which the scores minimize the expected loss."""
         scores = self._scores(X)
-        return np.ones((len(scores), 1)) if len(self.classes_) == 1 else chances(scores, self._scale_of_odds())
+        return (
+            np.ones((len(scores), 1)) if len(self.classes_) == 1 else probabilities_from(scores, self._scale_of_odds())
+        )
 
     @of_one_fit
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -58,12 +60,12 @@ class ClassScores:
         return class_output(self, Link("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
 
     def _scale_of_odds(self) -> float:
-        """Factor that makes logarithms of odds of the scores."""
+        """Factor from scores to logarithms of odds."""
         return 1.0
 
 
-def chances(scores: FloatArray, scale: float = 1.0) -> FloatArray:
-    """Probabilities from scores that are, times `scale`, logarithms of odds; shape (n_rows, n_classes)."""
+def probabilities_from(scores: FloatArray, scale: float = 1.0) -> FloatArray:
+    """Probabilities, shape (n_rows, n_classes): softmax of scores; with one score per row logistic of scale * score."""
     if scores.shape[1] > 1:
         return np.asarray(softmax(scores, axis=1))
     second = expit(scale * scores)

@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
 from radboost.engine import current
-from radboost.estimators._class_scores import chances
+from radboost.estimators._class_scores import probabilities_from
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_output
@@ -139,7 +139,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         # Scores are taken for logarithms of odds.
-        return chances(scores[:, None] if scores.ndim == 1 else scores)
+        return probabilities_from(scores[:, None] if scores.ndim == 1 else scores)
 
     def _exported_output(self) -> ExportedOutput:
         return class_output(self, Link("logistic" if len(self.classes_) == 2 else "softmax"))

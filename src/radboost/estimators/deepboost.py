@@ -237,7 +237,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
         With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR. With
         objective="compsum" (and the logistic loss) it is additive multinomial logistic regression with that offset.
-        In all these cases l1_penalty > 0 gives the L1 version (Multi-Class Deep Boosting, appendix K). That paper grows
+        In all these cases l1_penalty > 0 gives the L1 version (Kuznetsov et al. (2014), appendix K). That paper grows
         its trees leaf by leaf: tree_options=TreeOptions(growth="best_first").
         """
         plain: dict[str, Any] = {

@@ -58,7 +58,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     regression trees with at most n splits and leaf values of norm at most lambda. Each round draws some families, fits
     a tree of each to the negative gradient, and takes the step that leaves the lowest loss plus the price of its
     family. The price is the Rademacher complexity in the bound on the true error (Cortes, Mohri and Storcheus,
-    Regularized Gradient Boosting, NeurIPS 2019; Storcheus's thesis, chapter 3). No step raises the loss.
+    Regularized Gradient Boosting, NeurIPS 2019; Storcheus (2021), chapter 3). No step raises the loss.
 
     With two classes F(x) is one number; with more there is one for each class, and a leaf holds as many numbers.
 

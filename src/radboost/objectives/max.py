@@ -11,7 +11,7 @@ from radboost.objectives.base import CostOfAnyLoss
 
 
 class Max(CostOfAnyLoss, name="max"):
-    """The largest Phi(u(y)) of the wrong classes y: Multi-Class Deep Boosting, equation (6)."""
+    """The largest Phi(u(y)) of the wrong classes y: Kuznetsov et al. (2014), equation (6)."""
 
     smooth = False
 

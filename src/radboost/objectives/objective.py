@@ -52,7 +52,7 @@ class Objective:
     """The mean over the rows of a loss of the margins.
 
     With two classes there is one column of scores f, and a row costs Phi(1 - y f). All names mean the same objective
-    there (Multi-Class Deep Boosting, appendix D). With more there is a score for each class (equations (6) to (9)). The
+    there (Kuznetsov et al. (2014), appendix D). With more there is a score for each class (equations (6) to (9)). The
     cost of a row is a function of u(y) = 1 - f(y_i) + f(y) over the wrong classes y, one objective a file.
 
     All sums are exact and thus independent of the order of the rows, of the number of threads, and of which worker of
@@ -139,7 +139,7 @@ class Objective:
         return self._native_loss != "" and self.smooth
 
     def reweigh(self, *others: Any) -> LossState:
-        """Renews D and its quantized forms (Deep Boosting, equation (5)), also those of other weightings."""
+        """Renews D and its quantized forms (Cortes et al. (2014), equation (5)), also those of other weightings."""
         sums, m = self.renew([self.weighting, *others]), self.total_weight
         return LossState(sums.loss / m, sums.slope / m, sums.error / m)
 

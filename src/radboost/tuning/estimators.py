@@ -1,4 +1,4 @@
-"""Estimators that choose their own setting."""
+"""Estimators ...CV: searches over the parameters of an estimator by cross-validation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from radboost.tuning.search import Search, described
 from radboost.tuning.spaces import DEEPBOOST, RGB, SOFTMAX, Space
 
 OF_CLASSES = (
-    "log loss,\n        with the best factor on the scores, as a share of that of a guess, plus twice the share of "
-    "wrong answers; both are\n        to be small."
+    "log loss,\n        with the best factor on the scores, relative to a uniform guess, plus twice the error rate; "
+    "both are\n        to be small."
 )
 
 
@@ -67,7 +67,7 @@ class SoftmaxBoostClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Searc
     __doc__ = described(
         "SoftmaxBoostClassifier",
         "SoftmaxBoostClassifier with a setting that cross-validation chooses.",
-        OF_CLASSES + " With costs: those of the answers and of the rule, half each.",
+        OF_CLASSES + " With costs: mean of the costs of predictions and of the rule.",
     )
 
     _tuned: ClassVar[type[Any]] = SoftmaxBoostClassifier

@@ -43,7 +43,7 @@ class ParquetPartition:
         )
 
     def table(self) -> Any:
-        """All used columns as a pyarrow table, with the types of the file."""
+        """Used columns as a pyarrow table, with the types of the file."""
         import pyarrow as pa
         import pyarrow.parquet as parquet
 

@@ -174,7 +174,7 @@ def _shown(columns: PartColumns) -> str:
 
 
 def _common_classes(read: list[ReadPart], workers: WorkerCollective) -> npt.NDArray[Any]:
-    """All classes, ascending; sets `class_ids` of each partition to indices among them."""
+    """Classes of all workers, ascending; sets `class_ids` of each partition to indices among them."""
     labels = [
         own for of_worker in workers.all_gather([part.classes for part in read]) for own in of_worker if own is not None
     ]

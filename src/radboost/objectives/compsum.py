@@ -1,4 +1,4 @@
-"""The logarithm of a sum over the wrong classes."""
+"""Objective "compsum": logarithm of a sum over the wrong classes."""
 
 from __future__ import annotations
 

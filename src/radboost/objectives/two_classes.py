@@ -1,4 +1,4 @@
-"""Two classes: all objectives are the one margin column of Deep Boosting."""
+"""Objective for two classes, equal for all names: Phi of the margin y f."""
 
 from __future__ import annotations
 

@@ -44,10 +44,10 @@ def test_raw_rows_are_asked_in_the_order_of_the_engine() -> None:
         for tree in model.ensemble_.hypotheses:
             predictions = tree.predict(X[order])
             np.testing.assert_array_equal(rows.predict(tree), predictions)
-            answers = rows.answers(tree)
+            answers = rows.classes(tree)
             np.testing.assert_array_equal(np.eye(4)[np.maximum(answers, 0)] * (answers >= 0)[:, None], predictions)
         rows.forget()
-    assert RawRows(X, order[:0], 1).answers(model.ensemble_.hypotheses[0]).shape == (0,)
+    assert RawRows(X, order[:0], 1).classes(model.ensemble_.hypotheses[0]).shape == (0,)
 
 
 @pytest.mark.parametrize("name", ["deep", "deep, 4 classes", "deep, 4 classes, kernels", "deep, kernels"])

@@ -19,7 +19,7 @@ from radboost.estimators._linear import LinearEstimator
 from radboost.estimators._predicting import PredictingMixin, labels_and_probabilities
 from radboost.estimators._trees_model import TreesModel
 from radboost.report import baselines, subject
-from radboost.rows.contents import row_hashes
+from radboost.rows.hashing import row_hashes
 
 SPARSE = ("--estimator", "sparse", "--jobs", "1")
 COSTS = ("--cost", "0,1;5,0", "--set", "n_rounds=20", "--jobs", "1")

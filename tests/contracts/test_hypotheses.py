@@ -53,7 +53,7 @@ def test_together_and_alone(kind: Any) -> None:
     np.testing.assert_array_equal(kind.values(cases, X), alone)
     np.testing.assert_array_equal(kind.values(cases, sparse.csr_array(X)), alone)
     lines, scores = RNG.normal(size=(len(cases), 3)), np.ones((len(X), 3))
-    kind.add_lines(cases, lines, X, scores)
+    kind.add_outer(cases, lines, X, scores)
     np.testing.assert_allclose(scores, 1.0 + alone.T @ lines, atol=1e-12)
     weights, scores = WEIGHTS[: len(cases)], np.ones(len(X))
     kind.scorer(cases, weights)(X, scores, 2)

@@ -128,10 +128,10 @@ def test_conjugate(name: str, k: int) -> None:
     prices = rng.uniform(0.1, 2.0, size=9)
     weights = penalty.update(curvatures, slopes, prices)
     pulls = -(slopes + curvatures * weights)  # a subgradient of the penalty at the weights
-    assert penalty.share_within(pulls * (1 - 1e-12), prices) == 1.0
+    assert penalty.feasible_fraction(pulls * (1 - 1e-12), prices) == 1.0
     price_at = float(prices @ penalty.size(weights))
     assert price_at + penalty.conjugate(pulls, prices) == pytest.approx(float((pulls * weights).sum()), rel=1e-10)
-    share = penalty.share_within(10.0 * slopes, prices)
+    share = penalty.feasible_fraction(10.0 * slopes, prices)
     assert share == 1.0 or 0.0 < share < 1.0
     assert (share < 1.0) == (name != "l2")
     feasible = share * 10.0 * slopes

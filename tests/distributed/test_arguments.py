@@ -26,7 +26,7 @@ from radboost.distributed import domains
 from radboost.distributed.arguments import SUFFIXES, Arguments
 from radboost.distributed.collections import plain_parts
 from radboost.distributed.learning import FitTask
-from radboost.estimators._held_back import drawn
+from radboost.estimators._held_back import sample
 from radboost.rows.domains import fit_domains
 from radboost.rows.prepare import prepare
 from radboost.rows.sources import Sources
@@ -199,7 +199,7 @@ def test_q_is_learned_from_a_sample_drawn_by_content(own: Any, monkeypatch: pyte
     # Which rows: those that `PreparedRows.draw` keeps, some of every class of every source.
     prepared = prepare(clone(estimator), given["X"], LABELS)
     names, ids = np.unique(SOURCES, return_inverse=True)
-    prepared = drawn(
+    prepared = sample(
         replace(prepared, sources=Sources(names, ids.astype(np.uint16), np.zeros((240, 1)), None)), 80, 240, 0, 1
     )
     chosen = np.sort(prepared.order)

@@ -41,7 +41,7 @@ def whole(paths: list[Path]) -> pd.DataFrame:
 
 
 def fit_files(estimator: Any, parts: list[ParquetPartition], n_workers: int) -> list[Any]:
-    task = FitTask.of(estimator, Arguments(**{name: of for name, of in parts[0].beside if name != "y"}))
+    task = FitTask.of(estimator, Arguments(**{name: of for name, of in parts[0].other_columns if name != "y"}))
     return run_task(task, list(deal_out(parts, [f"worker {rank}" for rank in range(n_workers)]).values()))
 
 

@@ -237,7 +237,7 @@ def test_many_rows_need_one_short_fit(monkeypatch):
     assert [n_rows for _, n_rows in fits] == pytest.approx([200, 200, 200], abs=2)
     assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == (30, 1.0)
     fits.clear()
-    monkeypatch.setattr(_held_back, "LOOK_ROWS", 1500)
+    monkeypatch.setattr(_held_back, "MOST_ROWS_OF_FOLDS", 1500)
     DeepBoostClassifier(30, complexity_penalty=0.03).fit(X, y)
     assert [n_rows for _, n_rows in fits] == pytest.approx([1000, 1000], abs=2)
 
@@ -275,7 +275,7 @@ def test_few_rows_do_not_make_a_model_know_nothing():
 def test_wide_rows_are_held_back_in_part_and_learned_from(monkeypatch):
     monkeypatch.setattr(_held_back, "MOST_CELLS", 5 * 40)
     X, y = table(600)
-    folds = list(_held_back.thirds(prepare(DeepBoostClassifier(), X, y), 0, 1))
+    folds = list(_held_back.folds_of(prepare(DeepBoostClassifier(), X, y), 0, 1))
     assert [len(fold.held_back.class_ids) for fold in folds] == pytest.approx([40, 40, 40], abs=2)
     assert [fold.learned.n_rows for fold in folds] == pytest.approx([560, 560, 560], abs=2)
 

@@ -18,7 +18,7 @@ from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor
 from radboost.baselines import AdaBoostMHClassifier
 from radboost.export.c_code import c_code, quoted
 from radboost.export.c_links import link_functions
-from radboost.export.parts import Exported, ExportedAnswer, ScoreSum
+from radboost.export.parts import Exported, ExportedOutput, ScoreSum
 from radboost.families.exported import WeightedProduct, WeightedTree
 from radboost.families.thresholds import Stump, StumpKind
 from radboost.losses import LogisticLoss
@@ -157,7 +157,7 @@ def test_tables_hold_large_numbers_of_columns(feature: int, tmp_path: Path) -> N
     part = StumpKind().sparse_part(Stump(feature, 0.5), np.ones(1), feature + 1)
     stump = WeightedTree(part.tree, np.array([[-1.0], [2.0]]))
     scores = ScoreSum(feature + 1, 1, np.zeros(1), (stump,), (WeightedProduct((feature, feature), np.array([10.0])),))
-    compiled = Compiled({"m": c_code(Exported("Stump", scores, ExportedAnswer()), "model", True)}, tmp_path)
+    compiled = Compiled({"m": c_code(Exported("Stump", scores, ExportedOutput()), "model", True)}, tmp_path)
     rows = np.zeros((3, feature + 1))
     rows[:, -1] = [0.5, 1.0, np.nan]
     np.testing.assert_array_equal(compiled.numbers("model", rows), [-1.0 + 2.5, 2.0 + 10.0, np.nan])

@@ -269,7 +269,7 @@ def test_too_many_classes_for_the_elimination(plain: tuple[np.ndarray, np.ndarra
     X, y = plain
     exported = DeepBoostClassifier(2, n_jobs=1, calibration=None).fit(X, y + (X[:, 2] > 1.0))._exported()
     for form, most in ((onnx_model, onnx_links.MOST_BALANCED), (partial(c_code, name="m"), c_links.MOST_BALANCED)):
-        many = replace(exported, answer=replace(exported.answer, labels=tuple(range(most + 1))))
+        many = replace(exported, output=replace(exported.output, labels=tuple(range(most + 1))))
         with pytest.raises(ExportError, match=rf"at most {most}( classes)?\. probabilities=False"):
             form(many, probabilities=True)
         form(many, probabilities=False)

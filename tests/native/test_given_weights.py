@@ -58,7 +58,7 @@ def test_two_classes(seed: int, leaves: int, criterion: str, minimum: float, cou
     assert growth.by_path(hypothesis) == growth.by_path(expected)
     inner = hypothesis.feature < 0
     assert sorted(hypothesis.cover[inner]) == sorted(np.array(expected.cover)[np.array(expected.feature) < 0])
-    answers = np.where(trees.answers(tree) == 1, 1, -1)
+    answers = np.where(trees.classes(tree) == 1, 1, -1)
     np.testing.assert_array_equal(answers, growth.predict(expected, X))
     np.testing.assert_array_equal(answers, hypothesis.predict(X))
 
@@ -77,8 +77,8 @@ def test_leaves_of_several_classes_answer_by_plurality(seed: int, leaves: int) -
     kept = [codes[i] for i in used]
     sample = splits.Sample(columns, kept, [int(c) for c in y[used]], own, mass, [1.0] * len(used), 4)
     expected = growth.grow_best_first(sample, leaves, 20, "gini")[-1]
-    np.testing.assert_array_equal(trees.answers(tree), growth.predict(expected, X))
-    np.testing.assert_array_equal(trees.hypothesis(tree).predict(X).argmax(axis=1), trees.answers(tree))
+    np.testing.assert_array_equal(trees.classes(tree), growth.predict(expected, X))
+    np.testing.assert_array_equal(trees.hypothesis(tree).predict(X).argmax(axis=1), trees.classes(tree))
 
 
 @pytest.mark.parametrize("leaves", [12, 40, 90])  # the answers of trees of different sizes are found in different ways
@@ -97,7 +97,7 @@ def test_answers_on_all_rows(leaves: int, categorical: bool) -> None:
     hypothesis = trees.hypothesis(tree)
     assert hypothesis.n_splits == leaves - 1
     assert bool(len(hypothesis.category_nodes)) == categorical
-    np.testing.assert_array_equal(np.where(trees.answers(tree) == 1, 1, -1), hypothesis.predict(X))
+    np.testing.assert_array_equal(np.where(trees.classes(tree) == 1, 1, -1), hypothesis.predict(X))
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
@@ -141,4 +141,4 @@ def test_rows_find_their_leaf_in_trees_of_every_size(n_classes: int, leaves: int
     assert hypothesis.n_splits == leaves - 1
     predicted = hypothesis.predict(X)
     expected = predicted > 0 if n_classes == 2 else predicted.argmax(axis=1)
-    np.testing.assert_array_equal(trees.answers(tree), expected)
+    np.testing.assert_array_equal(trees.classes(tree), expected)

@@ -10,5 +10,5 @@ from radboost.tuning import race
 @pytest.fixture(autouse=True)
 def few_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer repeats of the folds than small data would have."""
-    monkeypatch.setattr(race, "FIRST_ANSWERS", 160)
-    monkeypatch.setattr(race, "LAST_ANSWERS", 300)
+    monkeypatch.setattr(race, "FIRST_PREDICTIONS", 160)
+    monkeypatch.setattr(race, "LAST_PREDICTIONS", 300)

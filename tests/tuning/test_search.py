@@ -33,8 +33,8 @@ from radboost.tuning import bench as benches
 from radboost.tuning import race as races
 from radboost.tuning import search as searches
 from radboost.tuning.bench import Trial, standard_error
-from radboost.tuning.judging import judge_of_classes, judge_of_costs
 from radboost.tuning.race import ranked
+from radboost.tuning.scoring import class_scorer, cost_scorer
 from radboost.tuning.spaces import DEEPBOOST, smaller_steps
 from radboost.tuning.splits import GivenSplits
 
@@ -125,7 +125,7 @@ def test_score_of_classes_by_its_definition() -> None:
         rows = prepare(DeepBoostClassifier(), X, y)
         model = DeepBoostClassifier(12, n_jobs=1).fit(X[::2], y[::2])
         split = GivenSplits(rows, [(np.arange(0, 160, 2), np.arange(1, 160, 2))]).split(0)
-        found = judge_of_classes(1)(model, split, [12])[0]
+        found = class_scorer(1)(model, split, [12])[0]
         scores, labels = model.decision_function(X[1::2]), y[1::2].astype(int)
         scores = np.column_stack([0 * scores, scores]) if scores.ndim == 1 else scores
         losses = []
@@ -236,7 +236,7 @@ def test_costs_are_what_is_minimised() -> None:
     rows = prepare(model, X, C)
     for prepared in (rows, replace(rows, costs=make_costs(None, cost[C], 3))):
         split = GivenSplits(prepared, [(np.arange(0, 160, 2), np.arange(1, 160, 2))]).split(0)
-        found = judge_of_costs(1)(model, split, [12])[0]
+        found = cost_scorer(1)(model, split, [12])[0]
         scores = model.decision_function(X[1::2])
         rule = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
         paid = [cost[y, f.argmax()] + cost[y] @ g for y, f, g in zip(C[1::2], scores, rule, strict=True)]
@@ -322,7 +322,7 @@ def test_settings_with_different_losses_need_a_score() -> None:
 
 def test_large_data_begins_with_a_part_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searches, "ROWS_OF_FIRST_RUNG", 40)
-    monkeypatch.setattr(races, "ANSWERS_OF_PARTS", 24)
+    monkeypatch.setattr(races, "PREDICTIONS_OF_PARTS", 24)
     grid = {"max_depth": [1, 2, 3], "complexity_penalty": [0.0, 0.02, 0.1, 5.0], "subsample": [0.5, 1.0]}
     plain = small(param_grid=grid).fit(X, Y)
     learned = plain.cv_results_["n_resources"]
@@ -342,9 +342,9 @@ def test_every_part_of_a_search_shows_how_far_it_is(
 ) -> None:
     """A clock that never runs out: smaller steps, the settings beside the best, then repeats for the last ones."""
     for name, value in {
-        "FIRST_ANSWERS": 60,
-        "LAST_ANSWERS": 60,
-        "ANSWERS_OF_BUDGET": 120,
+        "FIRST_PREDICTIONS": 60,
+        "LAST_PREDICTIONS": 60,
+        "PREDICTIONS_OF_BUDGET": 120,
         "PASSES_OF_BUDGET": 1,
     }.items():
         monkeypatch.setattr(races, name, value)
@@ -425,8 +425,8 @@ def test_the_best_setting_takes_smaller_steps_unless_they_are_worse(gain: float,
 
 @pytest.mark.parametrize("fixed", [{"learning_rate": 0.3}, {"n_rounds": 30}], ids=str)
 def test_steps_that_the_user_fixes_stay(fixed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(races, "FIRST_ANSWERS", 30)
-    monkeypatch.setattr(races, "LAST_ANSWERS", 30)
+    monkeypatch.setattr(races, "FIRST_PREDICTIONS", 30)
+    monkeypatch.setattr(races, "LAST_PREDICTIONS", 30)
     search = RGBClassifierCV(RGBClassifier(calibration=None, **fixed), cv=2, n_jobs=1).fit(X[:60], C[:60])
     (name,) = fixed
     rates = {params["learning_rate"] for params in search.cv_results_["params"]}

@@ -15,9 +15,9 @@ from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic_monitors import AdaBoostMHMonitor
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer
+from radboost.estimators._exporting import class_output
 from radboost.estimators._naming import with_constructor
-from radboost.export.parts import ExportedAnswer, ScoreSum, sum_of_trees
+from radboost.export.parts import ExportedOutput, ScoreSum, sum_of_trees
 from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 
@@ -28,7 +28,7 @@ from radboost.model_file import storable_estimator
 class AdaBoostMHClassifier(Baseline):
     """AdaBoost on the question of each class whether it is the right one, one tree per class and round.
 
-    Soft-max boosting, Algorithm 3, which predicts the class of the largest score (the paper's argmax of signs ties
+    Geist (2015), Algorithm 3, which predicts the class of the largest score (the paper's argmax of signs ties
     almost always). With two classes, whose questions are one, it is AdaBoost with one tree a round. It is here to
     compare with: on labels without noise it is hard to beat, and wrong labels lead it astray.
 
@@ -85,8 +85,8 @@ class AdaBoostMHClassifier(Baseline):
         total = float(self.ensemble_.weights.sum())
         return sum_of_trees(self.ensemble_, taken_off=0.0 if n_outputs == 1 else total / (2 * n_outputs))
 
-    def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
+    def _exported_output(self) -> ExportedOutput:
+        return class_output(self, Link("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """Normalized 1 / (1 + exp(-2 psi)), for each class the minimizer of its expected loss."""

@@ -27,7 +27,7 @@ from radboost.trees import Tree
 @described_like(Baseline)
 @with_constructor
 class MartiBoostClassifier(Baseline):
-    """Martingale boosting: a grid of trees through which a row takes a random path (Soft-max boosting, section 5.5.1).
+    """Martingale boosting: a grid of trees through which a row takes a random path (Geist (2015), section 5.5.1).
 
     For two classes. Layer l has l nodes, each with a tree. The tree of a node is grown on the rows that reach it, with
     both classes balanced, and its predictions are randomized so that it goes either way equally often. It is then as

@@ -21,7 +21,7 @@ SHOWN = 3
 
 
 class BranchingProgram:
-    """Layers of 1, 2, ..., L nodes that a row passes from the top (Soft-max boosting, Figure 7, left).
+    """Layers of 1, 2, ..., L nodes that a row passes from the top (Geist (2015), Figure 7, left).
 
     A row goes right at a node with probability `right_on_plus` where the node's tree predicts +1 and `right_on_minus`
     where it predicts -1. Going right from node j of a layer leads to node j + 1 of the next one, going left to node j.

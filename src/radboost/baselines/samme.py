@@ -13,9 +13,9 @@ from radboost.baselines._base import Baseline
 from radboost.boosting.classic_monitors import SAMMEMonitor
 from radboost.boosting.samme import SAMME
 from radboost.estimators._documents import described_like
-from radboost.estimators._exporting import class_answer
+from radboost.estimators._exporting import class_output
 from radboost.estimators._naming import with_constructor
-from radboost.export.parts import ExportedAnswer
+from radboost.export.parts import ExportedOutput
 from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
 
@@ -24,7 +24,7 @@ from radboost.model_file import storable_estimator
 @described_like(Baseline)
 @with_constructor
 class SAMMEClassifier(Baseline):
-    """AdaBoost with classification trees for any number of classes (Soft-max boosting, Algorithm 4).
+    """AdaBoost with classification trees for any number of classes (Geist (2015), Algorithm 4).
 
     With two classes it is AdaBoost. It is here to compare with: on labels without noise it is hard to beat, and wrong
     labels lead it astray.
@@ -58,9 +58,9 @@ class SAMMEClassifier(Baseline):
     _algorithm = SAMME
     _monitor = SAMMEMonitor
 
-    def _exported_answer(self) -> ExportedAnswer:
+    def _exported_output(self) -> ExportedOutput:
         n_classes = len(self.classes_)
-        return class_answer(self, Link("logistic", 2.0) if n_classes == 2 else Link("softmax"))
+        return class_output(self, Link("logistic", 2.0) if n_classes == 2 else Link("softmax"))
 
     def _check_max_leaves(self) -> None:
         check_integer_or(["auto"], "max_leaves", self.max_leaves, 2)

@@ -1,4 +1,4 @@
-"""A round of AdaBoost.MH: a tree for each class, one step for all of them. Soft-max boosting, Algorithm 3."""
+"""Round of AdaBoost.MH: a tree for each class, one step for all. Geist (2015, Soft-max boosting), Algorithm 3."""
 
 from __future__ import annotations
 
@@ -19,45 +19,48 @@ from radboost.trees import Tree
 
 
 class AdaBoostMH(ClassicRounds):
-    """Descent on the mean exponential loss over pairs of a row and a class."""
+    """Round maker: descent on the mean exponential loss over pairs (row, class).
+
+    Arrays of pairs have shape (n_trees, n_rows), a row for each class that has a tree.
+    """
 
     def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
         super().__init__(problem, max_leaves, trace)
         self.members = RepeatedTrees(problem, trace)
         self._trees = problem.trees(2, max_leaves)
-        # Of two classes the first has the mirror images of the second's trees.
+        # With two classes only the second has trees: the first would have their mirror images.
         self._columns = np.array([1]) if problem.n_classes == 2 else np.arange(problem.n_classes)
-        self._own = self._columns[:, None] == problem.class_ids
-        self._labels, self._target = self._own.astype(np.uint16), np.where(self._own, 1.0, -1.0)
-        self._scores = np.zeros(self._own.shape)  # one line for each class
+        self._is_label = self._columns[:, None] == problem.class_ids
+        self._labels, self._target = self._is_label.astype(np.uint16), np.where(self._is_label, 1.0, -1.0)
+        self._scores = np.zeros(self._is_label.shape)
 
     def begin(self) -> None:
-        self._lines = _Lines(self.problem, -self._target * self._scores)
+        self._pair_weights = _PairWeights(self.problem, -self._target * self._scores)
 
     def replay(self) -> None:
         votes = 1 if len(self._columns) == 1 else 2  # the weight of a tree is alpha, or 2 alpha where it may abstain
         for steps in self.trace.rounds():
             trees = [self.members.tree_of(step) for step in steps]
-            answers = np.stack([self.problem.raw_rows.answers(tree) for tree in trees])
-            self._move(answers == self._columns[:, None], steps[0].eta / votes)
+            predicted = np.stack([self.problem.raw_rows.classes(tree) for tree in trees])
+            self._move(predicted == self._columns[:, None], steps[0].eta / votes)
         self.problem.raw_rows.forget()
         self.begin()
 
     def make(self, round_index: int, idle: int) -> Sequence[Step] | End:
-        problem, lines, n_lines = self.problem, self._lines, len(self._columns)
-        growth = problem.weights.growth(lines.fixed, GROWTH_TOTAL / lines.totals[:, None])
+        problem, pairs, n_trees = self.problem, self._pair_weights, len(self._columns)
+        growth = problem.weights.growth(pairs.fixed, GROWTH_TOTAL / pairs.totals[:, None])
         grown = self._trees.grow(self._labels, growth, round_index, problem.weights.given)
-        plus = np.stack([self._trees.answers(tree) for tree in grown]) == 1
-        self._error = lines.total(plus != self._own) / lines.total()
+        plus = np.stack([self._trees.classes(tree) for tree in grown]) == 1
+        self._error = pairs.total(plus != self._is_label) / pairs.total()
         if self._error >= 0.5:
             return End(NO_EDGE)
-        # Trees without a fault ask for an infinite step: they get that of half an error among all pairs.
-        bounded = max(self._error, 0.5 / (problem.weights.total * n_lines))
+        # Trees without an error would get an infinite step: theirs is as if half a pair were wrong.
+        bounded = max(self._error, 0.5 / (problem.weights.total * n_trees))
         alpha = on_grid(0.5 * log((1.0 - bounded) / bounded), STEP_GRID)
         steps = []
         for column, tree in zip(self._columns, grown, strict=True):
             hypothesis = self._trees.hypothesis(tree)
-            if n_lines == 1:
+            if n_trees == 1:
                 steps.append(self.members.add(hypothesis, alpha, round_index))
             else:
                 votes = votes_for(hypothesis, int(column), problem.n_classes)
@@ -70,19 +73,19 @@ class AdaBoostMH(ClassicRounds):
         self._scores += np.where(plus, alpha, -alpha)
 
     def history_entry(self) -> dict[str, float]:
-        problem, lines, n_lines = self.problem, self._lines, len(self._columns)
-        predicted = self._scores[0] > 0 if n_lines == 1 else self._scores.argmax(axis=0)
+        problem, pairs, n_trees = self.problem, self._pair_weights, len(self._columns)
+        predicted = self._scores[0] > 0 if n_trees == 1 else self._scores.argmax(axis=0)
         return {
-            "objective": lines.total() * math.exp(lines.shift) / (problem.weights.total * n_lines),
+            "objective": pairs.total() * math.exp(pairs.shift) / (problem.weights.total * n_trees),
             "train_error": problem.error_rate(predicted != problem.class_ids),
             "n_hypotheses": len(self.trace.hypotheses),
         }
 
 
-class _Lines:
-    """Weights w(x, y) proportional to exp of the given exponents: a row for each class, each with its own scale."""
+class _PairWeights:
+    """Weights w(x, y) proportional to exp(exponents), in fixed point, with a scale for each class."""
 
-    # A class that is learned early has weights far below those of the others, and its tree must see them all the same.
+    # One scale for all would round the weights of a class that is learned early to 0.
 
     def __init__(self, problem: ClassicProblem, exponents: FloatArray) -> None:
         self._weights = problem.weights
@@ -94,12 +97,12 @@ class _Lines:
         self._units = [math.exp(float(shift) - self.shift) * 2.0**-bits for shift in shifts]
 
     def total(self, chosen: npt.NDArray[np.bool_] | None = None) -> float:
-        """The weight of all pairs, or of the chosen ones, in units of exp(shift)."""
+        """Sum of the weights of the chosen pairs (None: of all), in units of exp(shift)."""
         sums = self.totals if chosen is None else self._weights.add(np.where(chosen, self._counted, 0))
-        return math.fsum(unit * int(line) for unit, line in zip(self._units, sums, strict=True))
+        return math.fsum(unit * int(value) for unit, value in zip(self._units, sums, strict=True))
 
 
 def votes_for(tree: Tree, class_index: int, n_classes: int) -> Tree:
-    """The tree that votes for a class where `tree` says +1, and abstains elsewhere."""
+    """Tree that votes for a class where `tree` predicts +1, and abstains elsewhere."""
     value = np.where(tree.feature >= 0, 0.0, np.where(tree.value > 0, float(class_index), -1.0))
     return tree.with_values(value, n_classes)

@@ -1,4 +1,4 @@
-"""Callbacks: objects of the user's that a fit calls after every round, and how they end it."""
+"""Callbacks: user-defined objects that a fit calls after every round, and that can end it."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ class FitContext:
             self.stop_reason = reason
 
     def save_checkpoint(self, path: str) -> None:
-        """Writes what `fit(..., resume_from=path)` goes on from; whole or not at all."""
+        """Write a checkpoint for `fit(..., resume_from=path)`; atomic."""
         self._save(self._trace, self._trace.stop_reason if self.stop_reason is None else self.stop_reason, path)
 
 
 def check_callbacks(callbacks: Any) -> list[Any]:
-    """A list of objects with one of the hooks at least."""
+    """Checked list of callbacks, each with at least one of the hooks."""
     if callbacks is None:
         return []
     if not isinstance(callbacks, Iterable) or isinstance(callbacks, str | bytes):

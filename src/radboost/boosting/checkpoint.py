@@ -1,4 +1,4 @@
-"""Keeping a long fit safe."""
+"""Callback that saves checkpoints of a fit."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from radboost.boosting.callbacks import FitContext
 
 
 class Checkpoint:
-    """Writes a fit to a file every so many rounds; `fit(..., resume_from=path)` goes on from there.
+    """Callback that writes a fit to a file every `every` rounds; `fit(..., resume_from=path)` resumes it.
 
-    A fit that is resumed with the same rows and parameters ends with the model, the history and
-    the stop reason of one that was not, bit for bit. The file is there whole or not at all, and each one takes the
-    place of the one before. It holds no pickle and is no model: `radboost.load` opens what `model.save` has written.
+    A fit that is resumed with equal rows and parameters has the model, the history and the stop reason of an
+    uninterrupted fit, bit for bit. Writing is atomic; each file replaces the previous one. It holds no pickle and is no
+    model: `radboost.load` reads only files written by `model.save`.
 
     Parameters
     ----------
     path : str or os.PathLike
-        Where the file goes. It is written for the first time before the first round, so that a path that cannot be
-        written ends the fit at once.
+        Path of the file. It is first written before the first round, so that an invalid path ends the fit at once.
     every : int
         Rounds between two files; the last round is always kept.
 

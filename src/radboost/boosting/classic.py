@@ -1,4 +1,4 @@
-"""Base of the older algorithms: training rows with integer weights, and trees that come again."""
+"""Base of the round makers of older algorithms (SAMME, AdaBoost.MH, martingale boosting), as in Geist (2015)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from radboost.trees import GivenTrees, GrowthSettings, Tree, TreeOptions
 
 # Steps are multiples of this, so that scores of up to 2^17 add up without rounding.
 STEP_GRID = 2.0**-36
-DEEPEST = 60
+DEEPEST = 60  # depth of a tree
 
 NO_EDGE = "converged: no tree is better than chance on the reweighted rows"
 FLAWLESS = "one tree is right on every row"
@@ -27,7 +27,7 @@ FLAWLESS = "one tree is right on every row"
 
 @dataclass(frozen=True)
 class ClassicProblem:
-    """Training rows as the algorithms see them, sorted by class."""
+    """Training rows, sorted by class."""
 
     data: BinnedData
     class_ids: ClassIds
@@ -42,13 +42,13 @@ class ClassicProblem:
         return len(self.class_ids)
 
     def trees(self, n_classes: int, max_leaves: int) -> GivenTrees:
-        """Trees for problems of so many classes, grown leaf by leaf by the impurity of Gini, like the paper's."""
+        """Grower of trees for problems of `n_classes` classes, best first by Gini impurity, as in the paper."""
         options = TreeOptions(growth="best_first", max_leaves=max_leaves)
         settings = GrowthSettings(max_depth=DEEPEST, criterion="gini", n_threads=self.n_threads, options=options)
         return GivenTrees(self.data, n_classes, settings, self.collective)
 
     def error_rate(self, wrong: npt.NDArray[np.bool_]) -> float:
-        """Weighted fraction of the rows."""
+        """Weighted fraction of the rows that are wrong."""
         fixed, _ = self.weights.fixed(np.ones(self.n_rows))
         counted = self.weights.counted(fixed)
         return int(self.weights.add(np.where(wrong, counted, 0))) / int(self.weights.add(counted))
@@ -65,10 +65,10 @@ class ClassicProblem:
 
 
 class ClassicRounds(RoundMaker):
-    """One of the older algorithms, round by round."""
+    """Base of the round makers."""
 
     final = frozenset({FLAWLESS})
-    _error = 1.0  # of the trees of the last round
+    _error = 1.0  # weighted error of the trees of the last round
 
     def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
         self.problem = problem
@@ -80,7 +80,7 @@ class ClassicRounds(RoundMaker):
 
 @dataclass
 class RepeatedTrees:
-    """Hypotheses of a trace, each tree once: a tree that comes again adds to its weight."""
+    """Hypotheses of a trace without duplicates: a tree that is grown again adds to its weight."""
 
     problem: ClassicProblem
     trace: Trace
@@ -89,16 +89,16 @@ class RepeatedTrees:
     def __post_init__(self) -> None:
         for index, tree in enumerate(self.trace.hypotheses):
             assert isinstance(tree, Tree)
-            self._indices[_own_key(tree)] = index
+            self._indices[_signed_key(tree)] = index
 
     def add(self, tree: Tree, step: float, round_index: int) -> Step:
-        """weight of `tree` += step."""
-        own = _own_key(tree)
-        if own not in self._indices:
-            self._indices[own] = self.trace.enter(tree, self.problem.complexity(tree))
-        taken = Step(round_index, self._indices[own], step)
-        self.trace.steps.append(taken)
-        return taken
+        """Add `step` to the weight of `tree`."""
+        key = _signed_key(tree)
+        if key not in self._indices:
+            self._indices[key] = self.trace.enter(tree, self.problem.complexity(tree))
+        step_taken = Step(round_index, self._indices[key], step)
+        self.trace.steps.append(step_taken)
+        return step_taken
 
     def tree_of(self, step: Step) -> Tree:
         tree = self.trace.hypotheses[step.hypothesis]
@@ -106,7 +106,7 @@ class RepeatedTrees:
         return tree
 
 
-def _own_key(tree: Tree) -> bytes:
-    """Unlike `Tree.key`, not shared with the mirror image."""
+def _signed_key(tree: Tree) -> bytes:
+    """Key of a tree that, unlike `Tree.key`, differs from that of its mirror image -h."""
     key, sign = tree.key()
     return key + sign.hex().encode()

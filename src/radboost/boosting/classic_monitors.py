@@ -1,4 +1,4 @@
-"""The losses of the older algorithms on rows that they do not learn from."""
+"""Validation monitors of the older algorithms: each evaluates the training loss of its algorithm on other rows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from radboost.boosting.trace import Step, Trace
 from radboost.rows.prepare import Watched
 from radboost.trees.tree import Tree, forest_of
 
-# The loss of a row is cut here, so that a mean of them is finite.
-LARGEST_EXPONENT = 600.0
+LARGEST_EXPONENT = 600.0  # losses are clipped at exp of this, so that means are finite
 
 
 class ClassicMonitor(Monitor):
-    """Watches the loss that the algorithm lowers in training."""
+    """Base of these monitors."""
 
     what = "loss"
 
@@ -33,24 +32,24 @@ class ClassicMonitor(Monitor):
         return np.asarray(best != self.class_ids)
 
     def _of_margin(self, scores: FloatArray) -> FloatArray:
-        """exp(-y f) of two classes."""
+        """exp(-y f) of each row, for two classes; scores have shape (n_rows,)."""
         return _exp(np.where(self.class_ids == 1, -scores, scores))
 
 
 class SAMMEMonitor(ClassicMonitor):
-    """exp of (the sum of all alphas) / K less the score of the row's class: the loss of Algorithm 4."""
+    """Exponential loss of SAMME: exp(sum of all alpha / K - score of the label). Geist (2015), Algorithm 4."""
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         if scores.ndim == 1:
             return self._of_margin(scores), self._wrong(scores)
-        own = scores[np.arange(len(scores)), self.class_ids]
-        return _exp(scores.mean(axis=1) - own), self._wrong(scores)  # every tree votes for one class of each row
+        label_scores = scores[np.arange(len(scores)), self.class_ids]
+        return _exp(scores.mean(axis=1) - label_scores), self._wrong(scores)  # mean: sum of alpha / K
 
 
 class AdaBoostMHMonitor(ClassicMonitor):
-    """The mean over the classes of exp(-y psi): the loss of Algorithm 3."""
+    """Exponential loss of AdaBoost.MH: mean over the classes of exp(-y psi). Geist (2015), Algorithm 3."""
 
-    _total = 0.0  # the sum of the weights so far
+    _total = 0.0  # sum of the weights so far
 
     def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
         super()._add(trace, steps)
@@ -59,18 +58,18 @@ class AdaBoostMHMonitor(ClassicMonitor):
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         if scores.ndim == 1:
             return self._of_margin(scores), self._wrong(scores)
-        # A round has K trees of weight 2 alpha, which vote or abstain where the paper's say +1 or -1.
+        # A round has K trees of weight 2 alpha that vote or abstain; in the paper, of weight alpha that say +1 or -1.
         psi = scores - self._total / (2 * self.n_classes)
-        own = np.arange(self.n_classes) == self.class_ids[:, None]
-        return np.asarray(_exp(np.where(own, -psi, psi)).mean(axis=1)), self._wrong(scores)
+        is_label = np.arange(self.n_classes) == self.class_ids[:, None]
+        return np.asarray(_exp(np.where(is_label, -psi, psi)).mean(axis=1)), self._wrong(scores)
 
 
 class MartingaleMonitor(ClassicMonitor):
-    """The probability that a walk which ends in this layer ends on the wrong side."""
+    """Expected 0-1 error of the branching program, if it ended at this layer."""
 
     def __init__(self, rows: Watched, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
         super().__init__(rows, stopping, n_classes, n_threads)
-        self._masses = np.ones((1, len(rows.class_ids)))  # a line for each node of the layer
+        self._masses = np.ones((1, len(rows.class_ids)))  # shape (n_nodes, n_rows): probability of reaching a node
 
     def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
         nodes = [step.hypothesis for step in steps]
@@ -83,8 +82,8 @@ class MartingaleMonitor(ClassicMonitor):
         self._scores = 2.0 * probability_of_positive(self._masses) - 1.0
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        right = 0.5 * (1.0 + scores)
-        return np.where(self.class_ids == 1, 1.0 - right, right), self._wrong(scores)
+        prob_positive = 0.5 * (1.0 + scores)
+        return np.where(self.class_ids == 1, 1.0 - prob_positive, prob_positive), self._wrong(scores)
 
 
 def _exp(exponents: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Coordinate descent: propose, choose, step, prune."""
+"""Round maker of DeepBoost: coordinate descent (propose, choose, step, prune)."""
 
 from __future__ import annotations
 
@@ -18,21 +18,15 @@ from radboost.objectives import LossState, Objective
 from radboost.penalties import EnsemblePenalty, closed_form_step, descents, on_grid, slope
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 
-# The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
-SLOPE_TOLERANCE = 1e-9
-# With a mean of Phi' below this no row asks for a change any more, as far as double precision can tell.
-SMALLEST_SLOPE = 1e-280
-# A weighted error below this is no error. Without a penalty the hypothesis then asks for an infinite step, and whole
-# steps would lead to it again and again. It gets the step of half an error among all rows, and the fit ends.
+SLOPE_TOLERANCE = 1e-9  # the fit has converged if no |d_j| exceeds this: no direction lowers F by more than its square
+SMALLEST_SLOPE = 1e-280  # mean of Phi' below which no row has a gradient in double precision
+# A weighted error below this counts as 0. Without a penalty the optimal step would be infinite; the hypothesis gets the
+# step as if half a row were wrong, and the fit ends.
 NO_ERROR = 1e-9
-# Rounds in a row that may pass without a useful proposal before randomised search gives up.
-PATIENCE = 10
-# How close to a point of the grid, in units of the grid, the line search must have come to mean it.
-KINK_SLACK = 1e-3
-# Of a step of which no more than this fraction is taken, one evaluation is enough (`damped_search`).
-LONGEST_SHARE = 0.5
-# The grid of steps along trees whose leaves hold numbers.
-RATED_GRID = 2.0**-20
+PATIENCE = 10  # rounds in a row without a useful proposal until a randomized search ends
+KINK_SLACK = 1e-3  # distance to a grid point, in grid units, at which a line search has ended at the kink
+LARGEST_DAMPED_FRACTION = 0.5  # largest fraction of a step that is taken for which `damped_search` is used
+RATED_GRID = 2.0**-20  # grid of steps along trees with real-valued leaves
 
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
@@ -40,14 +34,14 @@ FLAWLESS = "one hypothesis is right on every row, and nothing is penalised"
 NO_LOSS = "no row asks for a change any more"
 
 
-# Takes a step along one coordinate; None where it would be too short.
+# Takes a step along one coordinate; returns None if it would be too short.
 Move = Callable[[int, LossState], Step | None]
 
 
 class CoordinateDescent(RoundMaker):
     """Coordinate descent on F(alpha) = loss + penalty, with WeightedL1 the sum of Lambda_j |alpha_j|.
 
-    Deep Boosting, Figure 2; Multi-Class Deep Boosting, Figures 1 to 3.
+    Cortes et al. (2014), Deep Boosting, Figure 2; Kuznetsov et al. (2014), Multi-Class Deep Boosting, Figures 1 to 3.
     """
 
     final = frozenset({FLAWLESS})
@@ -238,7 +232,7 @@ class CoordinateDescent(RoundMaker):
             return of_loss(step) + float(self.penalty.slope_of_rest(member.weight + step))
 
         derivative = of_loss if self.penalty.linear else with_rest
-        if member.weight == 0.0 and self.learning_rate <= LONGEST_SHARE and self.objective.smooth:
+        if member.weight == 0.0 and self.learning_rate <= LARGEST_DAMPED_FRACTION and self.objective.smooth:
             # Trees of one fit have similar steps.
             last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0
             first = SHORT_OF * min(max(last, 2.0**-6), LARGEST_STEP)

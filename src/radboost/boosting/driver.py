@@ -1,4 +1,4 @@
-"""The one loop of boosting: it runs the rounds of any algorithm, records them, and knows when to stop."""
+"""The boosting loop: `Driver` runs the rounds of a `RoundMaker` (one algorithm), records them, and stops the fit."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from radboost.boosting.callbacks import FitContext, call
 from radboost.boosting.monitor import Monitor
 from radboost.boosting.trace import Step, Trace
 
-# What a replayed round must say again, bit for bit.
-ARRIVAL = ("objective", "train_error")
+# Entries of the history that a replayed round must reproduce bit for bit.
+REPLAYED_EXACTLY = ("objective", "train_error")
 
 
 class End(str):
-    """A reason to end the fit before the round: it leaves no line in the history."""
+    """Reason to end the fit before a round, which gets no entry in the history."""
 
 
 class ReplayError(Exception):
-    """The rounds of a trace are none that the algorithm could have made."""
+    """The algorithm cannot have made the rounds of a trace."""
 
 
 class RoundMaker(ABC):
-    """One algorithm, round by round. The trace of a maker is the trace of the fit."""
+    """One algorithm, as a sequence of rounds. `trace` records the fit."""
 
     trace: Trace
-    # What `history_entry` says.
+    # Keys of `history_entry`.
     recorded: Sequence[str] = ("objective", "train_error", "n_hypotheses")
-    # So many rounds in a row without a step end the fit, for that reason; None: they may be any number.
+    # Rounds in a row without a step that end the fit, with the reason `exhausted`; None: any number is allowed.
     patience: int | None = None
     exhausted: ClassVar[str] = ""
-    # Reasons to stop that the trace alone does not tell again: no round may follow one of them.
+    # Reasons to stop that cannot be recomputed from the trace: a resumed fit ends with them at once.
     final: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def begin(self) -> None:
-        """Brings the training rows to where the first round finds them. Not called where rounds are replayed."""
+        """Set the scores of the training rows for the first round. Not called if rounds are replayed."""
 
     @abstractmethod
     def replay(self) -> None:
-        """Brings the training rows, and all counters, to where the rounds of the trace have led."""
+        """Set scores of the training rows, and all counters, to their state after the rounds of the trace."""
 
     @abstractmethod
     def make(self, round_index: int, idle: int) -> Sequence[Step] | End:
-        """One round: takes steps, which it adds to the trace, and returns them.
+        """Make a round: take steps, add them to the trace, and return them.
 
-        `idle` is the number of rounds in a row just before this one that took no step.
+        `idle` is the number of rounds without a step directly before this one.
         """
 
     @abstractmethod
@@ -56,7 +56,7 @@ class RoundMaker(ABC):
         """Entries of the history for the round just made."""
 
     def reason_to_stop(self, idle: int) -> str | None:
-        """Asked once after every round, made or replayed, when its line is in the history."""
+        """Reason to stop, or None; called once per round, made or replayed, after its history entry is recorded."""
         return self.exhausted if self.patience is not None and idle == self.patience else None
 
     def took_steps(self, trace: Trace) -> list[bool]:
@@ -74,17 +74,17 @@ class Driver:
     verbose: int = 0
     callbacks: Sequence[Any] = ()
     context: FitContext | None = None
-    same_rows: bool = False  # whether the rounds of the trace were made with these very rows and parameters
+    same_rows: bool = False  # True: the rounds of the trace were made with these rows and parameters
     _idle: int = field(default=0, init=False)
 
     def run(self) -> Trace:
         trace = self.maker.trace
         reason = None
         if trace.n_rounds:
-            reason = self._go_on()
+            reason = self._resume()
         else:
             self._begin()
-        self._tell("on_fit_begin", reason)
+        self._call_callbacks("on_fit_begin", reason)
         reason = reason or self._asked_to_stop()
         n_followed = len(trace.steps) if trace.n_rounds else 0
         done = trace.n_rounds
@@ -103,11 +103,11 @@ class Driver:
                 stop = self.monitor.follow(trace, trace.steps[n_followed:]) if self.monitor is not None else None
                 n_followed = len(trace.steps)
                 reason = stop or self.maker.reason_to_stop(self._idle)
-                self._tell("on_round_end", reason)
+                self._call_callbacks("on_round_end", reason)
                 reason = reason or self._asked_to_stop()
         if reason is not None:
             trace.stop_reason = reason
-        self._tell("on_fit_end", reason)
+        self._call_callbacks("on_fit_end", reason)
         return trace
 
     def _begin(self) -> None:
@@ -115,8 +115,8 @@ class Driver:
         for name in [*self.maker.recorded, *(self.monitor.recorded if self.monitor is not None else ())]:
             self.maker.trace.history[name] = []
 
-    def _go_on(self) -> str | None:
-        """Goes on from the rounds in the trace; they may have been the last ones."""
+    def _resume(self) -> str | None:
+        """Replay the rounds of the trace; returns the reason to stop if they were the last ones."""
         try:
             return self._replay()
         except (AssertionError, LookupError, OverflowError, TypeError, ValueError) as error:
@@ -129,7 +129,7 @@ class Driver:
         trace.history = {name: trace.history[name] for name in self.maker.recorded}
         self.maker.replay()
         if self.same_rows:
-            self._check_arrival()
+            self._check_replayed_entry()
         trace.n_skipped = took_steps.count(False)
         self._idle = next((n for n, took in enumerate(reversed(took_steps)) if took), len(took_steps))
         stop = self.monitor.replay(trace) if self.monitor is not None else None
@@ -137,13 +137,13 @@ class Driver:
             return ended
         return stop or self.maker.reason_to_stop(self._idle)
 
-    def _check_arrival(self) -> None:
-        """The last line of the history is what the rows say after all steps."""
+    def _check_replayed_entry(self) -> None:
+        """Raise ValueError unless the rows reproduce the last entry of the history."""
         for name, value in self.maker.history_entry().items():
-            if name in ARRIVAL and self.maker.trace.history[name][-1] != value:
+            if name in REPLAYED_EXACTLY and self.maker.trace.history[name][-1] != value:
                 raise ValueError(f"the {name} of the last round is {self.maker.trace.history[name][-1]}, not {value}")
 
-    def _tell(self, hook: str, reason: str | None) -> None:
+    def _call_callbacks(self, hook: str, reason: str | None) -> None:
         if self.context is not None:
             self.context.stop_reason = reason
             call(self.callbacks, hook, self.context)

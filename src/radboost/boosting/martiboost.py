@@ -1,4 +1,7 @@
-"""A layer of martingale boosting (Long and Servedio, 2005). Soft-max boosting, section 5.5.1."""
+"""Layer of martingale boosting (Long and Servedio, 2005). Geist (2015, Soft-max boosting), section 5.5.1.
+
+The model is a branching program: node j of a layer leads to nodes j (left) and j + 1 (right) of the next layer.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ BLOCK_NODES = 64  # nodes of a layer whose trees are grown together
 
 
 class MartingaleLayers(ClassicRounds):
-    """The program while it grows, with the masses of the training rows in its last layer.
+    """Round maker: adds a layer to the program. A row has a mass in each node: the probability that it gets there.
 
-    Masses are integers, split so that no part of one is lost: sums do not depend on the order of the rows. A node is a
-    hypothesis of the trace, with a step of 1 in its layer; the trace's details `right_on_minus` and `right_on_plus` are
-    the odds of each node.
+    Masses are integers of shape (n_nodes, n_rows), split without loss: sums do not depend on the order of the rows. A
+    node is a hypothesis of the trace, with a step of 1 in its layer. The details `right_on_minus` and `right_on_plus`
+    of the trace are the probabilities of going right if the tree of the node predicts -1 and +1.
     """
 
     def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
@@ -32,13 +35,13 @@ class MartingaleLayers(ClassicRounds):
             trace.details.setdefault(name, [])
         self._grower = problem.trees(2, max_leaves)
         self._positive = problem.class_ids == 1
-        self._n_negative = problem.n_rows - int(self._positive.sum())  # they stand first
+        self._n_negative = problem.n_rows - int(self._positive.sum())  # rows of the first class come first
         start, _ = problem.weights.fixed(np.ones(problem.n_rows))
         self._start = problem.weights.counted(start)
-        self._masses = start[None].copy()  # one line for each node, of one copy of each row
+        self._masses = start[None].copy()  # for one copy of each row
 
     def begin(self) -> None:
-        """Puts all rows into the first node."""
+        """Do nothing: all rows start in the first node."""
 
     def replay(self) -> None:
         trace = self.trace
@@ -49,13 +52,13 @@ class MartingaleLayers(ClassicRounds):
             for node, totals in enumerate(self._totals(self._masses).tolist()):
                 tree, (on_minus, on_plus) = next(nodes)
                 assert isinstance(tree, Tree)
-                plus = self.problem.raw_rows.answers(tree) == 1
+                plus = self.problem.raw_rows.classes(tree) == 1
                 self._divide(self._masses[node], totals, plus, (on_minus, on_plus), following[node:])
             self._masses = following
         self.problem.raw_rows.forget()
 
     def make(self, round_index: int, idle: int) -> Sequence[Step]:
-        """A tree for each node of the layer, and the masses beyond it."""
+        """Grow a tree for each node of the layer, and compute the masses of the next layer."""
         n_before = len(self.trace.steps)
         following = np.zeros((round_index + 2, self.problem.n_rows), dtype=np.int64)
         for first in range(0, round_index + 1, BLOCK_NODES):
@@ -64,7 +67,7 @@ class MartingaleLayers(ClassicRounds):
         return self.trace.steps[n_before:]
 
     def history_entry(self) -> dict[str, float]:
-        """The expected error of a walk that ends here, and that of the more probable side."""
+        """Expected error of a random path that ends in this layer, and error of predicting the more probable side."""
         start = self._masses.sum(axis=0)
         right = self._masses[(len(self._masses) - 1) // 2 + 1 :].sum(axis=0)
         lost = np.where(self._positive, start - right, right)
@@ -78,7 +81,7 @@ class MartingaleLayers(ClassicRounds):
         }
 
     def _totals(self, masses: Fixed) -> Fixed:
-        """Weight of either class in each node."""
+        """Weight of each class in each node, shape (n_nodes, 2)."""
         weights, n_negative = self.problem.weights, self._n_negative
         counted = weights.counted(masses)
         return np.stack([weights.add(counted[:, :n_negative]), weights.add(counted[:, n_negative:])], axis=1)
@@ -91,12 +94,15 @@ class MartingaleLayers(ClassicRounds):
         for node, (negatives, positives) in enumerate(totals.tolist()):
             if min(negatives, positives) > 0:
                 tree = next(grown)
-                plus = self._grower.answers(tree) == 1
-                said = weights.counted(masses[node]) * plus
-                of_negatives, of_positives = weights.add(said[:n_negative]), weights.add(said[n_negative:])
-                odds = _balanced_odds(0.5 * (int(of_negatives) / negatives + int(of_positives) / positives))
+                plus = self._grower.classes(tree) == 1
+                predicted_plus = weights.counted(masses[node]) * plus
+                false_plus, true_plus = (
+                    weights.add(predicted_plus[:n_negative]),
+                    weights.add(predicted_plus[n_negative:]),
+                )
+                odds = _balanced_probabilities(0.5 * (int(false_plus) / negatives + int(true_plus) / positives))
                 self._add_node(self._grower.hypothesis(tree), layer, odds)
-            else:  # one class at most comes here: it is sent to its side
+            else:  # at most one class is here: all rows go to the side of that class
                 plus = np.zeros(self.problem.n_rows, dtype=bool)
                 always = 0.5 if negatives == positives else float(positives > 0)
                 odds = (always, always)
@@ -111,9 +117,9 @@ class MartingaleLayers(ClassicRounds):
         odds: tuple[float, float],
         following: Fixed,
     ) -> None:
-        """Sends the masses of a node to the first two lines of `following`: to the left, and to the right."""
+        """Add the masses of a node to the first two rows of `following`: its left and its right successor."""
         if min(totals) > 0:
-            # Masses above 2^53 are rounded as doubles, perhaps up: no more can go right than there is.
+            # Masses above 2^53 may be rounded up as doubles: at most the whole mass goes right.
             right = np.minimum(np.rint(masses * np.where(plus, odds[1], odds[0])).astype(np.int64), masses)
         else:
             right = masses if totals[1] else np.zeros_like(masses)
@@ -121,13 +127,13 @@ class MartingaleLayers(ClassicRounds):
         following[1] += right
 
     def _grow(self, masses: Fixed, totals: Fixed, round_index: int) -> list[AnsweringTree]:
-        """A tree for each line, on rows of which either class weighs the same."""
+        """Trees for nodes, on rows weighted so that both classes have equal sums."""
         if not len(masses):
             return []
         growth = np.empty(masses.shape, dtype=np.uint32)
-        for line, mass, total in zip(growth, masses, totals, strict=True):
+        for row, mass, total in zip(growth, masses, totals, strict=True):
             factors = 0.5 * GROWTH_TOTAL / total
-            line[:] = self.problem.weights.growth(mass, np.where(self._positive, factors[1], factors[0]))
+            row[:] = self.problem.weights.growth(mass, np.where(self._positive, factors[1], factors[0]))
         labels = np.ascontiguousarray(np.broadcast_to(self.problem.class_ids, growth.shape))
         return self._grower.grow(labels, growth, round_index, self.problem.weights.given)
 
@@ -140,7 +146,7 @@ class MartingaleLayers(ClassicRounds):
 def next_masses(
     masses: FloatArray, plus: npt.NDArray[np.bool_], right_on_minus: FloatArray, right_on_plus: FloatArray
 ) -> FloatArray:
-    """Probabilities of the nodes of the next layer from those of this one, a row for each; `plus`: trees say +1."""
+    """Masses of the next layer from masses of this one, shape (n_nodes, n_rows); `plus`: the tree predicts +1."""
     right = np.where(plus, right_on_plus[:, None], right_on_minus[:, None])
     right *= masses
     following = np.zeros((len(masses) + 1, masses.shape[1]))
@@ -155,8 +161,8 @@ def probability_of_positive(masses: npt.NDArray[Any]) -> FloatArray:
     return np.asarray(masses[n_layers // 2 + 1 :].sum(axis=0), dtype=np.float64)
 
 
-def _balanced_odds(plus: float) -> tuple[float, float]:
-    """How often to go right on -1 and on +1, if the tree says +1 with that probability, to go right half the time."""
+def _balanced_probabilities(plus: float) -> tuple[float, float]:
+    """Probabilities of going right on -1 and on +1, so that half of the rows go right; `plus`: probability of +1."""
     if plus >= 0.5:
         return 0.0, 0.5 / plus
     return 1.0 - 0.5 / (1.0 - plus), 1.0

@@ -1,4 +1,4 @@
-"""The hypotheses that coordinate descent has taken in so far, with their weights."""
+"""Hypotheses in the ensemble of coordinate descent (members), with their weights and stored predictions."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Member:
     slot: int
     price: float
     weight: float
-    key: object  # shared with its mirror image
-    sign: float  # that tells the two apart
+    key: object  # equal for its mirror image -h
+    sign: float  # +1 or -1, different for its mirror image
     real_valued: bool
-    rated: bool = False  # a tree with numbers in its leaves
+    rated: bool = False  # a tree with real-valued leaves
 
 
 class Members:
-    """Members by their slots in `columns`, where their predictions on the training rows are.
+    """Members by their slots in `columns`, which store predictions on the training rows.
 
-    `rated`: trees have numbers in their leaves.
+    `rated`: trees have real-valued leaves.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class Members:
         return iter(self.by_slot.values())
 
     def admit(self, candidate: Candidate) -> tuple[Member, float]:
-        """The member that a candidate is, or is the mirror image of; a new one, without weight, if there is none.
+        """Member equal to a candidate or to its mirror image; a new one with weight 0 if there is none.
 
-        With it comes the sign of the candidate's own key.
+        Returns also the sign of the key of the candidate.
         """
         hypothesis = candidate.hypothesis()
         key, sign = hypothesis.key()
@@ -72,7 +72,7 @@ class Members:
         return member, sign
 
     def admit_again(self, index: int, raw_rows: RawRows, base: Hypothesis | None = None) -> Member:
-        """A hypothesis of the trace as a new member; of one of several sources the base is what rows are asked of."""
+        """Add a hypothesis of the trace as a member; `base`: evaluated instead of it if given."""
         hypothesis = self._trace.hypotheses[index]
         stored = hypothesis if base is None else base
         rated = self.rated and isinstance(stored, Tree)
@@ -83,18 +83,18 @@ class Members:
         return member
 
     def settle(self, member: Member) -> None:
-        """Its weight stays as it is: the predictions are given back."""
+        """Free the predictions of a member whose weight no longer changes."""
         self._remove(member)
         self._n_settled += 1
 
     def discard(self, member: Member) -> None:
-        """Takes back a member without weight; those that were admitted after it move up in the trace."""
+        """Remove a member with weight 0 from the trace; later ones move up."""
         self._remove(member)
         del self._trace.hypotheses[member.index]
         del self._trace.complexities[member.index]
 
     def add_weight(self, member: Member, eta: float) -> None:
-        """A member without weight leaves: Deep Boosting, Figure 2, line 13."""
+        """Add eta to a weight; a member with weight 0 is removed. Cortes et al. (2014), Figure 2, line 13."""
         before, member.weight = member.weight, member.weight + eta
         self.weights[member.slot] = member.weight
         self.penalty_value += self._penalty.change(member.price, before, member.weight)

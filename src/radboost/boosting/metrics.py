@@ -1,4 +1,4 @@
-"""Metrics of the user's choice on validation rows: names of scikit-learn's scorers, or scorers of one's own."""
+"""Metrics of `eval_metric` on validation rows: names of scikit-learn's scorers, or user-defined scorers."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ TAKEN = ("loss", "error")  # columns that a history has anyway
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that is to become large, and what the history calls it."""
+    """Scorer (larger is better) and its name in the history."""
 
     name: str
     scorer: Callable[..., Any]
 
     @property
     def takes_weights(self) -> bool:
-        """True if rows may weigh differently. A function of the user's own says so by an argument `sample_weight`."""
+        """True if the scorer uses weights; a user-defined function does if it has an argument `sample_weight`."""
         asked = getattr(self.scorer, "_score_func", self.scorer)
         try:
             parameters = inspect.signature(asked).parameters.values()
@@ -56,7 +56,7 @@ class Metric:
         return any(one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in parameters)
 
     def measure(self, model: Any, X: Any, y: npt.NDArray[Any], weights: FloatArray | None) -> float:
-        """Rounded to 24 bits: the last ones depend on the order of the rows, and copies and weights differ in them."""
+        """Score, rounded to 24 bits: further bits depend on the order of the rows."""
         if weights is not None and not self.takes_weights:
             raise ValueError(
                 f"eval_metric={self.name!r} takes no sample_weight, and the validation rows have weights. Choose "
@@ -160,28 +160,28 @@ def _check_is_scorer(given: Callable[..., Any]) -> None:
 class Measures:
     """The metrics of a fit on its validation rows.
 
-    `answering` makes of the scores of these rows what stands for the model: it answers for them alone. `rows` are
-    columns, labels and weights of the rows of all workers, `gather` makes of the scores here those of all of them.
+    `stand_in` converts scores of these rows to an object that predicts for them like the model. `rows` are columns,
+    labels and weights of the rows of all workers; `gather` collects scores from all workers.
     """
 
     def __init__(
         self,
         metrics: Sequence[Metric],
-        answering: Callable[[FloatArray], Any],
+        stand_in: Callable[[FloatArray], Any],
         rows: tuple[Any, npt.NDArray[Any], FloatArray | None],
         gather: Callable[[FloatArray], FloatArray],
     ) -> None:
-        self._metrics, self._answering = metrics, answering
+        self._metrics, self._stand_in = metrics, stand_in
         self._rows, self._gather = rows, gather
 
     @property
     def names(self) -> list[str]:
-        """The first one decides when to stop."""
+        """Names of the metrics; the first one decides when to stop."""
         return [metric.name for metric in self._metrics]
 
     def of(self, scores: FloatArray) -> dict[str, float]:
-        model = self._answering(self._gather(scores))
+        model = self._stand_in(self._gather(scores))
         result = np.array([[metric.measure(model, *self._rows) for metric in self._metrics]])
-        # Those of the first worker: another one may have another processor.
+        # Values of the first worker: other processors may round differently.
         of_first = self._gather(result)[0].tolist()
         return dict(zip(self.names, of_first, strict=True))

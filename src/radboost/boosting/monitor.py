@@ -36,7 +36,7 @@ class EarlyStopping:
         Stop after this many rounds without a lower loss on the validation rows, and keep the best round. With
         `fit(..., eval_metric=...)`: without a higher value of that metric, the first where there are several.
     validation_fraction : float
-        Share of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, and
+        Fraction of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, and
         copies of a row one by one. Where copies are one observation several times, give a validation set.
     """
 
@@ -45,13 +45,13 @@ class EarlyStopping:
 
     def validate(self) -> None:
         check_integer("patience", self.patience, 1)
-        share = check_real("validation_fraction", self.validation_fraction, low=0.0, open_low=True)
-        if share >= 1.0:
+        fraction = check_real("validation_fraction", self.validation_fraction, low=0.0, open_low=True)
+        if fraction >= 1.0:
             raise ValueError(f"validation_fraction must lie in (0, 1); got {self.validation_fraction!r}.")
 
 
 def resolve_early_stopping(value: object) -> EarlyStopping | None:
-    """False, True, a number of rounds to wait, or an EarlyStopping."""
+    """EarlyStopping for False, True, a number of rounds to wait, or itself; None: no early stopping."""
     if isinstance(value, EarlyStopping):
         value.validate()
         return value
@@ -69,19 +69,19 @@ def resolve_early_stopping(value: object) -> EarlyStopping | None:
 
 
 def scores_of(n_classes: int) -> int:
-    """How many scores a row has: two classes share one."""
+    """Number of scores per row: one for two classes, otherwise one for each class."""
     return 1 if n_classes == 2 else n_classes
 
 
 class Monitor(ABC):
-    """Scores of the validation rows, kept up with the fit step by step."""
+    """Base of validation monitors: updates the scores of validation rows after each round, and records their loss."""
 
-    what: ClassVar[str]  # is to become low
-    has_errors: bool = True  # whether rows can be plainly wrong
-    patience: int | None  # rounds to wait for it; None: report only
-    unit: float = 1.0  # what `evaluate` returns, times this, plus `floor`, is what the history says
+    what: ClassVar[str]  # name of the quantity to minimize, in the history
+    has_errors: bool = True  # False: there is no error rate
+    patience: int | None  # rounds without improvement until the fit stops; None: never stop
+    unit: float = 1.0  # the history has the mean of `evaluate` * unit + floor
     floor: float = 0.0
-    measures: Measures | None = None  # metrics of the user's choice: the first decides then, and is to become high
+    measures: Measures | None = None  # metrics of `eval_metric`: the first one, maximized, decides instead; None: none
 
     def __init__(self, rows: Watched, n_outputs: int, n_threads: int, stopping: EarlyStopping | None = None) -> None:
         self.rows = rows
@@ -95,21 +95,21 @@ class Monitor(ABC):
         if rows.offset is not None:
             self._scores += rows.offset
         self._lowest = np.inf
-        self.best_round = 0  # rounds to keep
+        self.best_round = 0  # number of rounds with the best value
 
     @abstractmethod
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
-        """Cost of each row with these scores, and the mask of wrong rows, None where no row can be plainly wrong."""
+        """Loss of each row, shape (n_rows,), and the mask of wrong rows (None without `has_errors`)."""
 
     @property
     def recorded(self) -> list[str]:
-        """Names of its entries in the history."""
+        """Names of the recorded entries of the history."""
         measured = [] if self.measures is None else self.measures.names
         errors = ["error"] if self.has_errors else []
         return [f"validation_{name}" for name in (*errors, self.what, *measured)]
 
     def replay(self, trace: Trace) -> str | None:
-        """Follows all rounds of a trace once more; what its history says of these rows is written anew."""
+        """Repeat `follow` for all rounds of a trace, and replace the recorded entries of its history."""
         rounds, reason = list(trace.rounds()), None
         for name in self.recorded:
             trace.history[name] = []
@@ -118,19 +118,19 @@ class Monitor(ABC):
         return reason
 
     def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
-        """Records the round and says when to stop."""
+        """Add the steps of a round, record the loss, and return the reason to stop, or None."""
         self._add(trace, steps)
         costs, wrong = self.evaluate(self._scores)
         cost = self._mean(costs)
-        line = {} if wrong is None else {"validation_error": self._mean(wrong)}
-        line[f"validation_{self.what}"] = cost * self.unit + self.floor
+        entry = {} if wrong is None else {"validation_error": self._mean(wrong)}
+        entry[f"validation_{self.what}"] = cost * self.unit + self.floor
         better = f"lower validation {self.what}"
         if self.measures is not None:
             measured = self.measures.of(self._scores)
-            line |= {f"validation_{name}": value for name, value in measured.items()}
+            entry |= {f"validation_{name}": value for name, value in measured.items()}
             first = next(iter(measured))
             cost, better = -measured[first], f"higher validation {first}"
-        trace.record(line)
+        trace.record(entry)
         n_rounds = len(trace.history[f"validation_{self.what}"])
         if cost < self._lowest:
             self._lowest, self.best_round = cost, n_rounds
@@ -139,9 +139,9 @@ class Monitor(ABC):
         return None
 
     def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
-        moved = [trace.hypotheses[step.hypothesis] for step in steps]
-        # Hypotheses of one kind together: soft-max boosting takes a step along a tree of every class.
-        for add in scorers(moved, np.array([step.eta for step in steps])):
+        added = [trace.hypotheses[step.hypothesis] for step in steps]
+        # All hypotheses of a kind at once: soft-max boosting adds a tree for each class in a round.
+        for add in scorers(added, np.array([step.eta for step in steps])):
             add(self.X, self._scores, self._n_threads)
 
     def _mean(self, values: npt.NDArray[Any]) -> float:
@@ -149,7 +149,7 @@ class Monitor(ABC):
 
 
 class LossMonitor(Monitor):
-    """The loss that is trained on."""
+    """Monitor of the training loss."""
 
     what = "loss"
 
@@ -158,12 +158,12 @@ class LossMonitor(Monitor):
         self._objective = objective
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """The loss of each row; a tie is an error."""
+        """Loss of each row, and the mask of wrong rows; a tie is an error."""
         return self._objective.row_losses(scores, self.class_ids), margins_of(scores, self.class_ids) <= 0
 
 
 class RiskMonitor(Monitor):
-    """The risk of a soft-max rule. Soft-max boosting, equation (4)."""
+    """Monitor of the risk of a soft-max rule. Geist (2015, Soft-max boosting), equation (4)."""
 
     what = "loss"
 
@@ -175,14 +175,17 @@ class RiskMonitor(Monitor):
         self.unit, self.floor = costs.scale, costs.mean_floor(rows.class_ids, rows.row_weights())
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Expected cost of the rule for each row, and the mask of rows whose preferred label is another one."""
+        """Expected cost of the rule for each row, and the mask of rows whose most probable label is wrong."""
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros_like(scores), scores])
         return (softmax(scores, axis=1) * self._costs).sum(axis=1), scores.argmax(axis=1) != self.class_ids
 
 
 class SourceMonitor(LossMonitor):
-    """The largest mean loss over the mixtures (4.1), and the largest error; rows have shares behind their columns."""
+    """Monitor of the largest mean loss over mixtures of sources, and the largest error. Storcheus (2021), (4.1).
+
+    The validation rows have Q(k | x) of each source appended to their columns.
+    """
 
     def __init__(
         self,
@@ -205,7 +208,7 @@ class SourceMonitor(LossMonitor):
             )
 
     def _mean(self, values: npt.NDArray[np.float64]) -> float:
-        """Over the worst mixture; sources without rows have no say."""
+        """Mean over the worst mixture; sources without rows are left out."""
         numbers = np.asarray(values, dtype=np.float64)
         sums = [self._weights.sum(np.where(self._ids == source, numbers, 0.0)) for source in range(self._n_sources)]
         present = self._sizes > 0.0

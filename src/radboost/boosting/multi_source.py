@@ -1,4 +1,4 @@
-"""Coordinate descent over several sources: MultiBoost. Storcheus, Figure 4.1 and appendix B.4."""
+"""Coordinate descent over several sources: MultiBoost. Storcheus (2021), Figure 4.1 and appendix B.4."""
 
 from __future__ import annotations
 
@@ -24,36 +24,29 @@ from radboost.objectives.over_sources import MaxOfSources
 from radboost.objectives.sourced import SourcedObjective
 from radboost.penalties import EnsemblePenalty, check_linear, descents, on_grid, slope
 
-# No direction lowers G by more than this per unit of its step: the fit has converged.
-RATE_TOLERANCE = 1e-9
-SMALLEST_SLOPE = 1e-280
-PATIENCE = 10
-# A step that does not lower G is halved so often, and then given up.
-HALVINGS = 12
-# New hypotheses of a source that are tried in a round, the steepest first.
-MOST_TRIED = 10
-# Members of the other sources are enough for a block if all losses fall this fraction as fast as the worst alone would.
-MEMBERS_ENOUGH = 0.25
-LOOK_AHEAD = 0.01
-# Vertices are tied where they differ by no more than TIED times the largest. Until then blocks get smaller, and keep
-# the rivals whose gap is at most CLOSER times the widest.
-TIED, CLOSER = 1e-7, 0.25
-# Rounds in which hypotheses are added to a block that does not go down yet.
-MORE_COLUMNS = 10
-# Proposals within one round must not make the same draws.
-NEXT_DRAW = 2**40
+RATE_TOLERANCE = 1e-9  # the fit has converged if no direction lowers G by more than this per unit of its step
+SMALLEST_SLOPE = 1e-280  # mean of Phi' below which no row has a gradient
+PATIENCE = 10  # rounds in a row without a step until the fit ends
+HALVINGS = 12  # of a step that does not lower G, before it is dropped
+MOST_TRIED = 10  # new hypotheses of a source in a round, the steepest first
+MEMBERS_ENOUGH = 0.25  # rate of all losses along a block, relative to the worst alone, that needs no new hypotheses
+SMALL_STEP = 0.01  # of a block, after which the signs of weights decide if their penalties rise or fall
+TIED = 1e-7  # relative difference of vertices that counts as a tie
+CLOSER = 0.25  # a block that is too large keeps the rivals whose gap is at most this fraction of the widest
+MORE_COLUMNS = 10  # times that hypotheses are added to a block that does not go down yet
+NEXT_DRAW = 2**40  # added to the round for each further proposal in it, so that random draws differ
 
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
 NO_LOSS = "no row asks for a change any more"
 
 
-# How fast a direction lowers a mixture of the losses, and what makes the direction.
+# Rate at which a direction lowers a mixture of the losses, and a function that makes the direction.
 Choice = tuple[float, Callable[[], Direction]]
 
 
 def recorded_with_sources(names: Sequence[str]) -> list[str]:
-    """Names of the history's entries, those of `entry_with_sources`."""
+    """Keys of `entry_with_sources`."""
     of_sources = [f"{what}[{name}]" for what in ("source_loss", "source_error") for name in names]
     return ["objective", "train_error", "n_hypotheses", *of_sources]
 
@@ -61,24 +54,24 @@ def recorded_with_sources(names: Sequence[str]) -> list[str]:
 def entry_with_sources(
     names: Sequence[str], sizes: FloatArray, losses: FloatArray, errors: FloatArray, objective: float, n_hypotheses: int
 ) -> dict[str, float]:
-    """Entries of the history; `sizes`, `losses` and `errors` have one number for each source."""
+    """Entry of the history; `sizes`, `losses` and `errors` have shape (n_sources,)."""
     values = [objective, float(errors @ sizes / sizes.sum()), n_hypotheses, *losses.tolist(), *errors.tolist()]
     return dict(zip(recorded_with_sources(names), values, strict=True))
 
 
 def decayed(learning_rate: float, round_index: int) -> float:
-    """eta_0 / sqrt(t). Figure 4.2, line 18."""
+    """eta_0 / sqrt(t). Storcheus (2021), Figure 4.2, line 18."""
     return learning_rate / math.sqrt(1.0 + round_index)
 
 
 class MultiSourceDescent(RoundMaker):
-    """Descent on G(F_1, ..., F_p) + sum of Lambda_j |alpha_j|.
+    """Round maker: descent on G(F_1, ..., F_p) + sum of Lambda_j |alpha_j|.
 
     A hypothesis of source k is Q(k | x) h(x). With a smooth G (a sum, a soft or penalized maximum) all sources propose
-    on the rows weighted by the gradient lambda of G, and the steepest is taken. With the maximum the worst source, or
-    vertex of mixtures, proposes, as in Figure 4.1. Where the step would make another source the worst one, both move as
-    one block, in proportions that lower all of them. Along one of several worst sources the maximum does not fall
-    (ERRATA).
+    on the rows weighted by the gradient lambda of G, and the steepest proposal is taken. With the maximum the worst
+    source, or vertex of mixtures, proposes, as in Figure 4.1. If the step would make another source the worst one, both
+    step as one block, in proportions that lower all their losses. Along one of several worst sources the maximum does
+    not fall (ERRATA).
     """
 
     def __init__(
@@ -378,7 +371,7 @@ class MultiSourceDescent(RoundMaker):
     def _prices(self, direction: Direction) -> float:
         """Cost of a unit of the step at first; a weight that is almost zero counts as having passed it."""
         (member,), (factor,) = direction.members, direction.factors
-        return member.price * (1.0 if (member.weight + LOOK_AHEAD * factor) * factor >= 0.0 else -1.0)
+        return member.price * (1.0 if (member.weight + SMALL_STEP * factor) * factor >= 0.0 else -1.0)
 
     def _block(self, columns: list[Direction], factors: FloatArray) -> Direction:
         kept = [(column, float(factor)) for column, factor in zip(columns, factors, strict=True) if factor > 0.0]

@@ -1,4 +1,4 @@
-"""A round of Regularized Gradient Boosting: draw families, fit a tree in each, take the best of their steps."""
+"""Round of Regularized Gradient Boosting (RGB): draw families, fit a tree in each, and take the best of their steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
 from radboost.trees.tree import constant_tree, regression_tree
 
-# What the ways to choose a step ask of the loss, by their names; others search where there is no constant.
+# Requirements on the loss, by the parameter `step`; other values use a line search if there is no constant.
 NEEDS = {
     "paper": (
         Need(
@@ -34,28 +34,27 @@ NEEDS = {
         ),
     ),
 }
-# Rounds in a row that may pass without a step before the search gives up.
-PATIENCE = 10
-# A line search ends where the slope, or the bracket, has shrunk to this part of what it was. Kinks make both shrink
-# slowly, and are worth less effort.
+PATIENCE = 10  # rounds in a row without a step until the fit ends
+# A line search ends when the slope, or the bracket, has shrunk to this fraction of its first value; ROUGH is for losses
+# with kinks, where both shrink slowly.
 EXACT, ROUGH = 1e-10, 1e-4
-# Constants beside offsets: how close they get. A search ends where the slope has shrunk as above, which says little
-# where it was e^100 at the offsets. Up to MOST_SEARCHES follow, each from the end of the last one.
+# The start constant with offsets: as slopes at the offsets can be as large as e^100, one search may end too early. So
+# searches are repeated until the constant changes by no more than CLOSE_ENOUGH, relative to itself or 1.
 CLOSE_ENOUGH, MOST_SEARCHES = 1e-9, 40
-# Those of several classes: rounds at most, and what counts as a probability of 0.
+# Start constants of several classes with offsets: limit of rounds, and lower limit of a mean probability.
 MOST_SCALINGS, SMALLEST_MEAN = 1000, 1e-300
 
-# A family is left out if its price exceeds the lowest by this many times its largest gain: losses are rounded.
+# A family is skipped if its price exceeds the lowest by more than this factor times its largest gain. The factor is
+# above 1 because losses are rounded.
 BEYOND_ROUNDING = 1.01
-# Fraction of the mean loss that rounding may raise it by.
-MOST_RISE = 1e-6
+MOST_RISE = 1e-6  # relative increase of the mean loss that is attributed to rounding
 
 CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
 
 
 @dataclass(frozen=True)
 class RGBSettings:
-    """How a round is made (Storcheus, Figure 3.1)."""
+    """Parameters of a round. Storcheus (2021), Figure 3.1."""
 
     n_candidates: int  # S
     complexity_penalty: float  # beta
@@ -66,7 +65,7 @@ class RGBSettings:
 
 
 def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | None = None) -> FloatArray:
-    """Score of every row before the first round, besides its offset; shape (n_outputs,)."""
+    """Constant score of all rows before the first round, to which offsets are added; shape (n_outputs,)."""
     loss = rows.loss
     if isinstance(loss, NamedTargetLoss):
         given = WeightedRows(targets, rows.weights.given, rows.mean, rows.weights.gather)
@@ -80,22 +79,22 @@ def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | Non
     if not isinstance(rows, OwnLossRows | NativeRows):
         return np.zeros(rows.scores.n_outputs)
     if offset is None:
-        return np.array([_least(rows, targets, np.zeros(len(targets)), ROUGH)])
+        return np.array([_best_constant(rows, targets, np.zeros(len(targets)), ROUGH)])
     constant = 0.0
     for _ in range(MOST_SEARCHES):
-        moved = _least(rows, targets, offset + constant, EXACT)
-        constant += moved
-        if abs(moved) <= CLOSE_ENOUGH * max(1.0, abs(constant)):
+        change = _best_constant(rows, targets, offset + constant, EXACT)
+        constant += change
+        if abs(change) <= CLOSE_ENOUGH * max(1.0, abs(constant)):
             break
     return np.array([coarse(constant)])
 
 
-def _least(rows: LossRows, targets: FloatArray, start: FloatArray, accuracy: float) -> float:
-    """The constant, beside where rows start, of least loss; far from it where the slope there is many times smaller."""
+def _best_constant(rows: LossRows, targets: FloatArray, start: FloatArray, accuracy: float) -> float:
+    """Constant with the least mean loss when added to `start`; inaccurate if the slope at `start` is huge."""
     loss = rows.loss
 
-    def at(constant: float) -> tuple[float, float]:
-        """The mean loss, and its derivative by the constant."""
+    def mean_loss_at(constant: float) -> tuple[float, float]:
+        """Mean loss, and its derivative by the constant."""
         scores = start + constant
         values, derivatives = ask(loss, "value", targets, scores), ask(loss, "derivative", targets, scores)
         checked = [
@@ -104,37 +103,37 @@ def _least(rows: LossRows, targets: FloatArray, start: FloatArray, accuracy: flo
         ]
         return rows.mean(checked[0]), rows.mean(checked[1])
 
-    value, slope = at(0.0)
+    value, slope = mean_loss_at(0.0)
     if slope == 0.0:
         return 0.0
     direction = -math.copysign(1.0, slope)
 
-    def downhill(distance: float) -> tuple[float, float]:
-        value, slope = at(direction * distance)
+    def along(distance: float) -> tuple[float, float]:
+        value, slope = mean_loss_at(direction * distance)
         return value, direction * slope
 
-    return direction * convex_search(downhill, value, direction * slope, 1.0, accuracy)
+    return direction * convex_search(along, value, direction * slope, 1.0, accuracy)
 
 
 def _balanced(rows: LossRows, targets: FloatArray, offset: FloatArray) -> FloatArray:
-    """Constants of least loss: the mean probability of each class is its fraction of the rows."""
-    # Each round multiplies the odds of a class by its fraction over its mean probability, as iterative scaling does,
-    # which never raises the loss (Jensen's inequality for the logarithm).
+    """Constants with the least loss: they make the mean probability of each class its fraction of the rows."""
+    # Iterative scaling: each round multiplies the odds of a class by its fraction over its mean probability, which
+    # never raises the loss (Jensen's inequality for the logarithm).
     n_classes = offset.shape[1]
-    shares = np.array([rows.mean((targets == k).astype(np.float64)) for k in range(n_classes)])
+    fractions = np.array([rows.mean((targets == k).astype(np.float64)) for k in range(n_classes)])
     constants = np.zeros(n_classes)
     for _ in range(MOST_SCALINGS):
-        chances = softmax(offset + constants, axis=1)
-        means = [rows.mean(np.ascontiguousarray(chances[:, k])) for k in range(n_classes)]
-        moved = np.log(shares) - np.log(np.maximum(means, SMALLEST_MEAN))
-        constants += moved
-        if np.abs(moved - moved.mean()).max() < CLOSE_ENOUGH:
+        probabilities = softmax(offset + constants, axis=1)
+        means = [rows.mean(np.ascontiguousarray(probabilities[:, k])) for k in range(n_classes)]
+        change = np.log(fractions) - np.log(np.maximum(means, SMALLEST_MEAN))
+        constants += change
+        if np.abs(change - change.mean()).max() < CLOSE_ENOUGH:
             break
     return np.array([math.copysign(coarse(abs(one)), one) for one in (constants - constants.mean()).tolist()])
 
 
 class NormBallDescent(RoundMaker):
-    """Randomised descent along trees of many families. Storcheus, Figure 3.1, read as ERRATA 23 has it."""
+    """Round maker: randomized descent along trees of many families. Storcheus (2021), Figure 3.1, with ERRATA 23."""
 
     patience = PATIENCE
     exhausted = CONVERGED
@@ -231,8 +230,8 @@ class NormBallDescent(RoundMaker):
         self._check_descent(before, round_index)
         norm = families[best].norm * self._norm_unit
         unit = float(self._units.max())
-        shares = self._units / unit
-        tree = regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm, shares)
+        fractions = self._units / unit
+        tree = regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm, fractions)
         index = self.trace.enter(tree, self._bounds[self.families.size_for(cuts[best].n_splits)])
         self.trace.steps.append(Step(round_index, index, float(steps[best]) * unit))
         return drawn[best]

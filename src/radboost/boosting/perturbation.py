@@ -1,4 +1,4 @@
-"""Random perturbations of the weights, where an objective with kinks holds coordinate descent above its minimum."""
+"""Random perturbations of weights, for objectives with kinks that stop coordinate descent above the minimum."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ import numpy as np
 
 from radboost.penalties import on_grid
 
-# Every weight is raised at random by at most this much (Multi-Class Deep Boosting, appendix H), and the search goes on.
-# It ends after MOST_FRUITLESS perturbations in a row that led to no lower objective.
-LARGEST_PERTURBATION = 0.05
-MOST_FRUITLESS = 20
-# An objective is lower than another by at least this much.
-LOWER = 1e-9
+LARGEST_PERTURBATION = 0.05  # of a weight; Kuznetsov et al. (2014), appendix H
+MOST_FRUITLESS = 20  # perturbations in a row without a lower objective until the fit ends
+LOWER = 1e-9  # decrease of the objective that counts as lower
 
 STUCK = f"{MOST_FRUITLESS} random pushes in a row led to no lower objective"
 
@@ -27,7 +24,7 @@ class Perturbation:
         self._fruitless = 0
 
     def reason_to_stop(self, objective: float) -> str | None:
-        """Reason to stop at a point where nothing goes down, with this objective; None for one more perturbation."""
+        """Reason to stop at a point without a descent direction, with this objective; None: perturb once more."""
         if objective < self._lowest - LOWER:
             self._lowest, self._fruitless = objective, 0
         elif self._fruitless == MOST_FRUITLESS:

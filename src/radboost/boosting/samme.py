@@ -1,4 +1,4 @@
-"""A round of SAMME: one tree for all classes. Soft-max boosting, Algorithm 4."""
+"""Round of SAMME: one tree for all classes. Geist (2015, Soft-max boosting), Algorithm 4."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from radboost.rows.weights import GROWTH_TOTAL
 
 
 class SAMME(ClassicRounds):
-    """Descent on the exponential loss of Zhu, Zou, Rosset and Hastie."""
+    """Round maker: descent on the exponential loss of SAMME (Zhu, Zou, Rosset and Hastie)."""
 
     def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
         super().__init__(problem, max_leaves, trace)
         self.members = RepeatedTrees(problem, trace)
         self._trees = problem.trees(problem.n_classes, max_leaves)
         self._scores = np.zeros((problem.n_rows, problem.n_classes))
-        self._missed = np.zeros(problem.n_rows)  # sum of the alphas that were wrong about a row: the log of its weight
+        self._missed = np.zeros(problem.n_rows)  # log of row weights: sum of alpha over trees that are wrong
         self._total_step = 0.0
-        self._halves = 0.5 if problem.n_classes == 2 else 1.0  # the two scores of a tree's vote are one number there
+        self._halves = 0.5 if problem.n_classes == 2 else 1.0  # with two classes one score stands for two
 
     def begin(self) -> None:
-        """Gives all rows the same weight."""
+        """Do nothing: all rows start with equal weights."""
 
     def replay(self) -> None:
         for (step,) in self.trace.rounds():
-            answers = self.problem.raw_rows.answers(self.members.tree_of(step))
-            self._move(answers.astype(np.uint16), step.eta / self._halves)
+            predicted = self.problem.raw_rows.classes(self.members.tree_of(step))
+            self._move(predicted.astype(np.uint16), step.eta / self._halves)
         self.problem.raw_rows.forget()
 
     def make(self, round_index: int, idle: int) -> Sequence[Step] | End:
@@ -44,21 +44,21 @@ class SAMME(ClassicRounds):
         total = int(problem.weights.add(counted))
         growth = problem.weights.growth(fixed, GROWTH_TOTAL / total)
         (tree,) = self._trees.grow(labels[None], growth[None], round_index, problem.weights.given)
-        answers = self._trees.answers(tree)
-        self._error = int(problem.weights.add(np.where(answers != labels, counted, 0))) / total
+        predicted = self._trees.classes(tree)
+        self._error = int(problem.weights.add(np.where(predicted != labels, counted, 0))) / total
         if self._error >= 1.0 - 1.0 / n_classes:
             return End(NO_EDGE)
-        # A flawless tree asks for an infinite step: it gets that of half an error among all rows.
+        # A tree without an error would get an infinite step: its step is as if half a row were wrong.
         bounded = max(self._error, 0.5 / problem.weights.total)
         eta = on_grid(self._halves * (log((1.0 - bounded) / bounded) + log(n_classes - 1.0)), STEP_GRID)
         step = self.members.add(self._trees.hypothesis(tree), eta, round_index)
-        self._move(answers, eta / self._halves)
+        self._move(predicted, eta / self._halves)
         return [step]
 
-    def _move(self, answers: npt.NDArray[np.uint16], alpha: float) -> None:
+    def _move(self, predicted: npt.NDArray[np.uint16], alpha: float) -> None:
         self._total_step += alpha
-        self._missed[answers != self.problem.class_ids] += alpha
-        self._scores[np.arange(self.problem.n_rows), answers] += alpha
+        self._missed[predicted != self.problem.class_ids] += alpha
+        self._scores[np.arange(self.problem.n_rows), predicted] += alpha
 
     def history_entry(self) -> dict[str, float]:
         wrong = self._scores.argmax(axis=1) != self.problem.class_ids
@@ -69,7 +69,7 @@ class SAMME(ClassicRounds):
         }
 
     def _mean_loss(self) -> float:
-        """Mean of exp(missed - (K - 1)/K * sum of all alphas): SAMME's exponential loss; each step is exact in it."""
+        """Mean of exp(missed - (K - 1)/K * sum of all alphas): SAMME's exponential loss."""
         weights, n_classes = self.problem.weights, self.problem.n_classes
         values, shift = weights.exponentials(self._missed)
         fixed, bits = weights.fixed(values)

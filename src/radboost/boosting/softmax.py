@@ -1,4 +1,4 @@
-"""A round of soft-max boosting: draw pairs, grow a tree for each class, step along all of them at once."""
+"""Round of soft-max boosting: draw pairs (row, class), grow a tree for each class, step along all of them at once."""
 
 from __future__ import annotations
 
@@ -13,19 +13,16 @@ from radboost.engine import SoftmaxPairs, SoftmaxScores, SoftmaxSums, WeightedTr
 from radboost.families.raw_rows import RawRows
 from radboost.penalties import on_grid
 
-# psi is kept in multiples of this, so that sums of steps are exact in any order.
-STEP_GRID = SHORTEST_FALL
-# With a gradient smaller than this no row asks for a change any more.
-SMALLEST_SIZE = 1e-12
-# Rounds in a row that may pass without a step before the search gives up.
-PATIENCE = 10
+STEP_GRID = SHORTEST_FALL  # psi is a multiple of this, so that sums of steps are exact in any order
+SMALLEST_SIZE = 1e-12  # size of the gradient below which the fit has converged
+PATIENCE = 10  # rounds in a row without a step until the fit ends
 
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row found no direction that lowers the risk"
 
 
 @dataclass(frozen=True)
 class SoftmaxSettings:
-    """How a round is made (Soft-max boosting, Algorithm 2 and section 5.1)."""
+    """Parameters of a round. Geist (2015, Soft-max boosting), Algorithm 2 and section 5.1."""
 
     pairs: str  # "all", "by_rule" or "by_gradient"
     n_samples: int  # M; ignored with all pairs
@@ -35,7 +32,10 @@ class SoftmaxSettings:
 
 
 class SoftmaxDescent(RoundMaker):
-    """Projected gradient descent on the risk of a stochastic rule. Soft-max boosting, Algorithm 2."""
+    """Round maker: projected gradient descent on the risk of a stochastic rule. Geist (2015), Algorithm 2.
+
+    psi(z) are the scores of label z. A round makes the step psi(z) -= a h(z), with a tree h(z) = -1 or +1 for each z.
+    """
 
     patience = PATIENCE
     exhausted = EXHAUSTED
@@ -64,7 +64,7 @@ class SoftmaxDescent(RoundMaker):
         self.trace = trace
         self._n_questions = n_questions
         self.sample_size = sample_size
-        self._cost_unit, self._cost_floor = cost_unit, cost_floor  # from costs in [0, 1] to those that were given
+        self._cost_unit, self._cost_floor = cost_unit, cost_floor  # from scaled costs in [0, 1] to given costs
         self._raw_rows = raw_rows
 
     def begin(self) -> None:

@@ -1,4 +1,4 @@
-"""Steps of several members and their effect on several sources: directions, bounds along them, blocks."""
+"""Directions of steps over several sources, for `multi_source`: effect on each source, upper bounds, blocks."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from radboost.boosting.line_search import line_search_step
 from radboost.boosting.members import Member
 from radboost.engine import exp
 
-# Factors of the hypotheses in a block are multiples of this.
-BLOCK_GRID = 2.0**-10
-# From a step to the losses of the sources, and their derivatives.
+BLOCK_GRID = 2.0**-10  # factors of hypotheses in a block are multiples of this
+# Function of a step that returns losses of the sources and their derivatives; shape (n_sources,) each.
 Model = Callable[[float], tuple[FloatArray, FloatArray]]
 
 
 @dataclass
 class Direction:
-    """Members that move together: member j by eta times its factor, which may be negative."""
+    """Members that step together: the weight of member j changes by eta times its factor, which may be negative."""
 
     members: list[Member]
     sources: list[int]
     factors: list[float]
-    rates: FloatArray  # by how much a unit of the step lowers the loss of each source, at first
-    masses: FloatArray  # the mean of Phi' times what a unit of the step changes, in each source
-    reach: float = 1.0  # the largest change of a score by a unit of the step
-    weight: float = 0.0  # of a single member, and its price: where it is zero the objective has a kink
-    price: float = 0.0
+    rates: FloatArray  # decrease of the loss of each source per unit of the step, at 0; shape (n_sources,)
+    masses: FloatArray  # mean of Phi' times the change per unit of the step, in each source; shape (n_sources,)
+    reach: float = 1.0  # largest change of a score per unit of the step
+    weight: float = 0.0  # of a single member; the objective has a kink where it becomes 0
+    price: float = 0.0  # of a single member
     real_valued: bool = False
 
     def price_slope(self, eta: float) -> float:
-        """The derivative of the prices at a step; at a kink the one ahead."""
+        """Derivative of the penalty at the step `eta`; at a kink the one-sided derivative along the factor."""
         return sum(
             member.price * factor * math.copysign(1.0, member.weight + eta * factor or factor)
             for member, factor in zip(self.members, self.factors, strict=True)
         )
 
     def price_change(self, eta: float) -> float:
+        """Change of the penalty by the step `eta`."""
         return sum(
             member.price * (abs(member.weight + eta * factor) - abs(member.weight))
             for member, factor in zip(self.members, self.factors, strict=True)
@@ -48,14 +48,14 @@ class Direction:
 
 
 def minimum_along(direction: Direction, derivative: Callable[[float], float], signed: bool, tolerance: float) -> float:
-    """Step where the derivative and that of the prices cancel; of a block only forwards."""
+    """Step with the least sum of loss and penalty, from the derivative of the loss; not negative for a block."""
     if len(direction.members) == 1:
         return line_search_step(derivative, direction.weight, direction.price, signed, tolerance)
 
-    def whole(eta: float) -> float:
+    def total_slope(eta: float) -> float:
         return derivative(eta) + direction.price_slope(eta)
 
-    eta = max(0.0, line_search_step(whole, 0.0, 0.0, True, tolerance))
+    eta = max(0.0, line_search_step(total_slope, 0.0, 0.0, True, tolerance))
     if signed:
         return eta
     pairs = zip(direction.members, direction.factors, strict=True)
@@ -70,7 +70,7 @@ def bounds_along(direction: Direction, losses: FloatArray, curvatures: FloatArra
     def by_chords(eta: float) -> tuple[FloatArray, FloatArray]:
         """Lemma 4.3, with a lower chord where Q is small.
 
-        A row's argument changes by v = -eta d, abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1).
+        The argument of a row changes by v = -eta d, abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1).
         The chord from 1 to e^(eta q) or e^(-eta q) bounds e^v: e^v - 1 <= abs(d) / q (e^(+-eta q) - 1).
         """
         falling, rising = exp(min(max(-eta * reach, -700.0), 700.0)), exp(min(max(eta * reach, -700.0), 700.0))
@@ -83,21 +83,21 @@ def bounds_along(direction: Direction, losses: FloatArray, curvatures: FloatArra
         return [by_chords]
 
     def by_parabolas(eta: float) -> tuple[FloatArray, FloatArray]:
-        """The second derivative of the logistic loss is bounded, which is less than e^v where Phi' is large."""
+        """Bound by `curvatures`, the largest second derivatives; tighter than chords where Phi' is large."""
         return losses - eta * rates + 0.5 * eta**2 * curvatures, eta * curvatures - rates
 
     return [by_chords, by_parabolas]
 
 
 def solve_game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Maximum over factors of the least row of gains @ factors: its value, the factors, and the mixture of the rows."""
+    """Maximum over factors of the minimum of gains @ factors: value, factors, and dual weights of the rows."""
     n_rows, n_columns = gains.shape
     scale, uniform = float(np.abs(gains).max()), np.full(n_rows, 1.0 / n_rows)
     if scale == 0.0:
         return 0.0, np.full(n_columns, 1.0 / n_columns), uniform
-    from scipy.optimize import linprog  # which takes its time to load
+    from scipy.optimize import linprog  # slow to import
 
-    # Variables: the factors, and the value t, which no row may fall below.
+    # Variables: the factors, and the value t, the minimum over rows.
     solved = linprog(
         np.append(np.zeros(n_columns), -1.0),
         A_ub=np.column_stack([-gains / scale, np.ones(n_rows)]),

@@ -15,27 +15,27 @@ class Step:
     """alpha_hypothesis += eta in one round."""
 
     round: int
-    hypothesis: int
+    hypothesis: int  # index into `Trace.hypotheses`
     eta: float
 
 
 @dataclass
 class Trace:
-    """Everything a fit leaves behind, and everything that it needs to go on."""
+    """Result of a fit, sufficient to resume it."""
 
     hypotheses: list[Hypothesis] = field(default_factory=list)
-    complexities: list[float] = field(default_factory=list)
+    complexities: list[float] = field(default_factory=list)  # r_j of each hypothesis
     steps: list[Step] = field(default_factory=list)
     history: dict[str, list[float]] = field(default_factory=dict)  # one entry per round in every list
-    n_skipped: int = 0
+    n_skipped: int = 0  # rounds without a step
     stop_reason: str = ALL_ROUNDS
-    perturbed: bool = False  # whether the objective rose on purpose
-    # Numbers of the hypotheses besides their weights, by name: one entry per hypothesis in every list.
+    perturbed: bool = False  # True: weights were perturbed, which raises the objective
+    # Further values of the hypotheses by name; one entry per hypothesis in each list.
     details: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def n_rounds(self) -> int:
-        """Rounds that left a line in the history."""
+        """Number of rounds with a history entry."""
         return min(map(len, self.history.values()), default=0)
 
     @property
@@ -46,9 +46,9 @@ class Trace:
         objectives = self.history["objective"]
         return 1 + objectives.index(min(objectives))
 
-    def record(self, line: Mapping[str, float]) -> None:
-        """Adds one line to the history."""
-        for name, value in line.items():
+    def record(self, entry: Mapping[str, float]) -> None:
+        """Append an entry to the history."""
+        for name, value in entry.items():
             self.history.setdefault(name, []).append(value)
 
     def rounds(self) -> Iterator[list[Step]]:
@@ -59,7 +59,7 @@ class Trace:
         return iter(by_round)
 
     def finished(self) -> Trace:
-        """The rounds that left a line in the history, without what an interrupted one may have left behind."""
+        """Copy with the rounds that have a history entry, without remains of an interrupted round."""
         n_rounds = self.n_rounds
         steps = [step for step in self.steps if step.round < n_rounds]
         n_used = 1 + max((step.hypothesis for step in steps), default=-1)
@@ -75,7 +75,7 @@ class Trace:
         )
 
     def enter(self, hypothesis: Hypothesis, complexity: float) -> int:
-        """Adds a hypothesis and returns its index among all that ever entered."""
+        """Append a hypothesis; returns its index."""
         self.hypotheses.append(hypothesis)
         self.complexities.append(complexity)
         return len(self.hypotheses) - 1

@@ -1,4 +1,4 @@
-"""The trees of soft-max boosting as members of an ensemble, and back."""
+"""Conversion of the trees of soft-max boosting into members of an ensemble, and back for resumed fits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class VotingTrees:
     """Trees that predict whether a label costs more (+1) or less (-1) than expected, as members of an ensemble.
 
     The update psi(z) -= a h(z) takes a from z where h = +1 and gives a where h = -1. Only differences between labels
-    count, so a more for every label changes nothing. With several classes a tree votes for z with weight 2 a where
+    matter, so adding a to all labels changes nothing. With several classes a tree votes for z with weight 2 a where
     h = -1 and abstains elsewhere; a label without a tree gets a everywhere. With two classes f = psi(1) - psi(0) is
     one number, and the trees keep their signs.
     """
@@ -30,7 +30,7 @@ class VotingTrees:
         self._sample_size = sample_size
 
     def vote(self, tree: AnsweringTree | None, label: int, a: float) -> tuple[Tree, float] | None:
-        """The hypothesis for a step of `a` along the tree of one label, and its weight."""
+        """Hypothesis for a step of `a` along the tree of one label, and its weight; None: no hypothesis is needed."""
         if self._n_classes == 2:
             return None if tree is None else (self._signed(tree), -a if label == 1 else a)
         if tree is None:
@@ -45,21 +45,21 @@ class VotingTrees:
     def directions(
         self, members: Sequence[tuple[Hypothesis, float]], raw_rows: RawRows
     ) -> tuple[npt.NDArray[np.int8], float]:
-        """The votes of a round read backwards: h, one line for each class, and a positive a of its psi -= a h.
+        """Inverse of `vote` for a round: h of each class, shape (n_classes, n_rows), and a > 0 of psi -= a h.
 
         A negative a with h is a positive one with -h.
         """
         directions = np.zeros((self._n_classes, len(raw_rows)), dtype=np.int8)
         if self._n_classes == 2:
             a = max(abs(eta) for _, eta in members)
-            # A tree alone may have been that of either class: f = psi(1) - psi(0) moves alike.
+            # A single tree may belong to either class: f = psi(1) - psi(0) changes equally.
             for label, (tree, eta) in zip((0, 1) if len(members) == 2 else (1,), members, strict=True):
-                signs = 2 * raw_rows.answers(cast(Tree, tree)) - 1
+                signs = 2 * raw_rows.classes(cast(Tree, tree)) - 1
                 directions[label] = signs if (eta > 0) == (label == 0) else -signs
             return directions, a
-        # A label without a tree has one that votes everywhere, of half the weight; in every round one label has a tree.
+        # A label without a tree has a constant vote of half the weight; in every round at least one label has a tree.
         a = max(eta for _, eta in members) / 2.0
         for label, (tree, eta) in enumerate(members):
             if eta > a:
-                directions[label] = np.where(raw_rows.answers(cast(Tree, tree)) == label, -1, 1)
+                directions[label] = np.where(raw_rows.classes(cast(Tree, tree)) == label, -1, 1)
         return directions, a

@@ -335,7 +335,7 @@ def _aborting_on_error(actors: Sequence[Any], finished: FinishedRounds, monitor:
 
 
 def _lost_workers_message(workers: Sequence[str], errors: Sequence[BaseException]) -> str:
-    """Names the lost workers; where they are not known, gives the first error."""
+    """Error that names the lost workers, or the first error if they are not known."""
     if not workers:
         return f"A worker is gone ({errors[0]})."
     if len(workers) == 1:

@@ -19,7 +19,7 @@ from radboost.engine import add_packed, pack
 
 BRANCHES = 8  # children of each worker in the tree
 PACKED_FROM = 1024  # integers; shorter sums are sent unpacked, because the call itself takes the time
-NUMBERS_PER_BYTE = 512  # most integers that a packed byte can stand for: a run of zeros
+NUMBERS_PER_BYTE = 512  # most integers in one packed byte: a run of zeros
 
 # Calls the parent worker with (number of the operation, its kind, rank, contribution); returns the result over all.
 CallParent = Callable[[int, str, int, Any], Awaitable[Any]]
@@ -66,7 +66,7 @@ def combine(kind: str, contributions: Mapping[int, Any]) -> Any:
 
 
 def pack_long_sums(kind: str, contribution: Any) -> Any:
-    """Contribution as it is sent: sums of at least `PACKED_FROM` integers as packed bytes, all else unchanged."""
+    """Contribution in the form that is sent: sums of at least `PACKED_FROM` integers packed, others unchanged."""
     return pack(contribution) if kind == "sum" and len(contribution) >= PACKED_FROM else contribution
 
 
@@ -90,7 +90,7 @@ def add_contribution(sums: npt.NDArray[np.int64], contribution: Any) -> None:
 
 @dataclass
 class PendingOperation:
-    """One collective operation, as one worker sees it until its result is there."""
+    """State of one collective operation on one worker until the result arrives."""
 
     kind: str
     result: asyncio.Future[Any]

@@ -1,4 +1,4 @@
-"""Q(k | x) learned by one worker, from rows of all workers that are drawn by their content."""
+"""Q(k | x) for fits on clusters: learned by one worker from a sample of the rows of all workers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from radboost.distributed.arguments import TRAINING, UNLABELLED
 from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
 from radboost.distributed.validation import parts_of, reader_of
-from radboost.estimators._held_back import drawn
+from radboost.estimators._held_back import sample
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._sources import stacked
 from radboost.rows.domains import MOST_DENSE_CELLS, canonical, fit_domains, fit_own_classifier, hashes_of
@@ -24,7 +24,7 @@ from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.read import read_matrix
 from radboost.rows.sources import ids_among, read_sources
 
-# Largest number of different rows that Q is learned from; `MOST_DENSE_CELLS` limits them further. They are gathered,
+# Largest number of distinct rows that Q is learned from; `MOST_DENSE_CELLS` limits them further. They are gathered,
 # and one worker learns from them while the others wait. The standard error of the logits of p columns is about
 # sqrt(p / n), 0.015 for 30 columns: less than the error of a linear model.
 MOST_ROWS = 2**17
@@ -39,7 +39,7 @@ class Sample:
     matrix: Any
     ids: Ids
     weights: FloatArray | None
-    given: Any = None  # the rows as the user gave them, for a classifier of the user's
+    given: Any = None  # rows in the form that the user passed, for a user-defined classifier; None: built-in model
 
 
 def fit_on_sample(
@@ -52,16 +52,16 @@ def fit_on_sample(
     *,
     first: bool,
 ) -> Any:
-    """Q, learned by the first worker: a `DomainModel`, or a classifier of the user's that is fitted.
+    """Q, learned by the first worker: a `DomainModel`, or a fitted user-defined classifier.
 
-    All rows are in the sample where they are few enough; Q is then that of one machine, where it does not depend on the
-    order of the rows.
+    With at most `MOST_ROWS` distinct rows all are in the sample. Q then equals that of a fit on one machine, unless it
+    depends on the order of the rows.
     """
     assert prepared.sources is not None
     names, classifier = prepared.sources.names, estimator.domain_classifier
     most = max(1, min(MOST_ROWS, MOST_DENSE_CELLS // max(1, prepared.n_features)))
     n_threads = settings.growth.n_threads
-    sampled = drawn(prepared, most, prepared.n_different(n_threads), settings.growth.seed, n_threads)
+    sampled = sample(prepared, most, prepared.n_different(n_threads), settings.growth.seed, n_threads)
     indices = np.sort(sampled.order).astype(np.int64)
     more = _read_unlabelled(estimator, parts_of(parts, UNLABELLED), training, names, workers, most)
     own = Sample(
@@ -84,7 +84,7 @@ def fit_on_sample(
 def _learned(classifier: Any, sample: Sample, training: CheckedRows, names: npt.NDArray[Any]) -> Any:
     if classifier is None:
         return fit_domains(sample.matrix, sample.ids, sample.weights, training.rows.categories, len(names))
-    # In an order of their content: classifiers may depend on it, and workers have rows in any.
+    # In an order by content: classifiers may depend on the order, which differs between workers.
     counts = np.ones(len(sample.ids)) if sample.weights is None else sample.weights
     order = np.lexsort((counts, sample.ids, hashes_of(sample.matrix)))
     weights = None if sample.weights is None else sample.weights[order]
@@ -92,7 +92,7 @@ def _learned(classifier: Any, sample: Sample, training: CheckedRows, names: npt.
 
 
 def _together(samples: Sequence[Sample]) -> Sample:
-    """One sample; rows without weights beside some that have them count once."""
+    """Concatenated samples; rows of samples without weights get weight 1 if others have weights."""
     matrices = [one.matrix for one in samples]
     matrix = sparse.vstack(matrices, format="csr") if sparse.issparse(matrices[0]) else np.vstack(matrices)
     weights = None
@@ -105,7 +105,7 @@ def _together(samples: Sequence[Sample]) -> Sample:
 
 
 def _as_given(parts: Sequence[Partition], training: CheckedRows, indices: npt.NDArray[np.int64]) -> Any:
-    """Rows of X in the form in which they were given, by their indices among those with a weight; None without any."""
+    """Rows of X in the form that the user passed, by indices among rows with a weight; None: this worker has none."""
     given = [part for part in parts if part.n_rows]
     chosen = indices if training.kept is None else training.kept[indices]
     stack, start = None, 0

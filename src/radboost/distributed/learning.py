@@ -15,7 +15,7 @@ from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
 from radboost.distributed.reading import read_parts
 from radboost.distributed.sources import sources_of
-from radboost.distributed.validation import costs_of, offsets_of, parts_of, watched_rows
+from radboost.distributed.validation import costs_of, offsets_of, parts_of, read_validation_rows
 from radboost.estimators import (
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -161,7 +161,7 @@ class FitTask:
         own._check_training(training)
         validated = None
         if "X_val" in self.given:
-            validated = watched_rows(
+            validated = read_validation_rows(
                 own, validation_rows, training, workers, weighted="sample_weight_val" in self.given
             )
         if "offset" in self.given:

@@ -1,4 +1,4 @@
-"""Parquet files as partitions: the client looks at their tables of contents, the workers read the rows."""
+"""Parquet files as partitions: the client reads their metadata, the workers their rows."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from radboost.distributed.arguments import SUFFIXES, TRAINING
 from radboost.distributed.partitions import LoadedPartition
 
 ENDINGS = (".parquet", ".pq")
-PART_BYTES = 2**26  # of the rows of a part, as numbers of 8 bytes; a row group is never divided
-PARTS_OF_A_WORKER = 8  # or more, where the row groups allow it: so many can be dealt out evenly
-NUMBER_BYTES = 8
+PART_BYTES = 2**26  # largest size of a partition, with 8 bytes per value; a row group is never divided
+PARTS_OF_A_WORKER = 8  # smallest number of partitions per worker, if row groups allow it, for an even distribution
+NUMBER_BYTES = 8  # per value
 
 
 @dataclass(frozen=True)
 class ParquetPartition:
-    """Some row groups of a file, which are read each time they are asked for."""
+    """Row groups of a file, which `load` reads each time it is called."""
 
     path: str
     row_groups: tuple[int, ...]
     n_rows: int
     features: tuple[str, ...]
-    beside: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
-    """What else `LoadedPartition` takes, by the names of its columns: one, or several for a y of several targets."""
+    other_columns: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
+    """Pairs of a field of `LoadedPartition` and the name of its column; several names for a y of several targets."""
     role: str = TRAINING
 
     def load(self) -> LoadedPartition:
-        """The rows, as `fit` takes them: a table of pyarrow's, and arrays."""
+        """Rows as `fit` takes them: X as a pyarrow table, the rest as arrays."""
         table = self.table()
-        columns = {name: _beside(table, of) for name, of in self.beside}
+        columns = {name: _arrays(table, of) for name, of in self.other_columns}
         return LoadedPartition(
             _with_floats(table.select(list(self.features))), columns.pop("y", None), **columns, role=self.role
         )
 
     def table(self) -> Any:
-        """All columns that are used, as they stand in the file."""
+        """Used columns as a pyarrow table, with the types of the file."""
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
-        wanted = dict.fromkeys([*self.features, *(name for _, of in self.beside for name in _names(of))])
+        wanted = dict.fromkeys([*self.features, *(name for _, of in self.other_columns for name in _names(of))])
         try:
             with parquet.ParquetFile(self.path) as file:
-                found = file.read_row_groups(list(self.row_groups), columns=list(wanted))
+                table = file.read_row_groups(list(self.row_groups), columns=list(wanted))
         except FileNotFoundError:
             raise ValueError(
                 f"A worker has no file {self.path}. The client and all workers must see the files by the same paths, "
@@ -60,18 +60,18 @@ class ParquetPartition:
             pa.ArrowException,
             OSError,
             IndexError,
-        ) as error:  # no OSError goes on: it would be taken for a lost worker
+        ) as error:  # an OSError would be taken for a lost worker
             raise ValueError(f"{self.path} cannot be read by a worker: {error}") from error
-        if found.num_rows != self.n_rows:
+        if table.num_rows != self.n_rows:
             raise ValueError(
                 f"{self.path} has changed since the fit began: row groups with {self.n_rows} rows have "
-                f"{found.num_rows} now."
+                f"{table.num_rows} now."
             )
-        return found
+        return table
 
 
 def are_files(given: Any) -> bool:
-    """Whether this names files: a path, or a list of paths."""
+    """Return True for a path or a list of paths."""
     if isinstance(given, list | tuple):
         return bool(given) and all(isinstance(one, str | os.PathLike) for one in given)
     return isinstance(given, str | os.PathLike)
@@ -79,29 +79,29 @@ def are_files(given: Any) -> bool:
 
 def parquet_parts(
     paths: Any,
-    beside: Mapping[str, Any],
+    other_columns: Mapping[str, Any],
     columns: Sequence[str] | None = None,
     *,
     n_workers: int = 1,
     part_bytes: int = PART_BYTES,
     role: str = TRAINING,
 ) -> list[ParquetPartition]:
-    """The row groups of Parquet files, put together to parts of so many bytes at most, if the groups are smaller.
+    """Partitions of Parquet files: successive row groups, merged up to `part_bytes` bytes.
 
-    `beside` are the names of the columns of labels, weights and so on, by the names that `LoadedPartition` has for
-    them, where they are given; the columns of X are those that are named, or all others.
+    `other_columns` maps fields of `LoadedPartition` (y, sample_weight, ...) to column names, or to None. `columns` are
+    the columns of X; None: all others.
     """
     contents = read_contents(parquet_files(paths))
-    named = {name: of for name, of in beside.items() if of is not None}
+    named = {name: of for name, of in other_columns.items() if of is not None}
     for name, of in named.items():
         _check_name(name + SUFFIXES[role], of, contents[0])
     taken = [column for of in named.values() for column in _names(of)]
     features = _features(contents[0], taken, columns)
     _check_alike(contents, [*features, *taken])
     of_part = tuple((name, of if isinstance(of, str) else tuple(of)) for name, of in named.items())
-    n_rows_in_all = sum(sum(one.group_rows) for one in contents)
+    n_rows_of_files = sum(sum(one.group_rows) for one in contents)
     most_rows = min(
-        part_bytes // (NUMBER_BYTES * (len(features) + len(taken))), n_rows_in_all // (PARTS_OF_A_WORKER * n_workers)
+        part_bytes // (NUMBER_BYTES * (len(features) + len(taken))), n_rows_of_files // (PARTS_OF_A_WORKER * n_workers)
     )
     parts = [
         ParquetPartition(one.path, groups, n_rows, tuple(features), of_part, role)
@@ -115,33 +115,33 @@ def parquet_parts(
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file says of itself."""
+    """Metadata of a file."""
 
     path: str
     schema: Any
-    group_rows: tuple[int, ...]
+    group_rows: tuple[int, ...]  # number of rows of each row group
 
     @property
     def names(self) -> list[str]:
-        """The columns; what pandas stored as the names of rows is none."""
+        """Names of the columns, without the index that pandas stored."""
         stored = (self.schema.pandas_metadata or {}).get("index_columns", [])
         names_of_rows = {one for one in stored if isinstance(one, str)}
         return [name for name in self.schema.names if name not in names_of_rows]
 
 
 def parquet_files(given: Any) -> list[str]:
-    """The files that a path, a pattern, a folder or a list of these names, as absolute paths."""
+    """Absolute paths of the files named by a path, a pattern, a folder or a list of these."""
     need_pyarrow()
     several = list(given) if isinstance(given, list | tuple) else [given]
-    found = [str(Path(path).absolute()) for one in several for path in _files_of(os.fspath(one))]
-    twice = next((path for path in found if found.count(path) > 1), None) if len(set(found)) < len(found) else None
+    files = [str(Path(path).absolute()) for one in several for path in _files_of(os.fspath(one))]
+    twice = next((path for path in files if files.count(path) > 1), None) if len(set(files)) < len(files) else None
     if twice is not None:
         raise ValueError(f"{twice} is named twice; its rows would count twice.")
-    return found
+    return files
 
 
 def need_pyarrow() -> None:
-    """Says which extra is missing."""
+    """Raise ImportError with the missing extra if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
@@ -167,8 +167,8 @@ def _files_of(path: str) -> list[str]:
 
 
 def _files_in(folder: str) -> list[str]:
-    """Those of a folder and of the folders in it; names that begin with a dot or _ are those of other tools."""
-    found = []
+    """Parquet files of a folder and its subfolders; names that begin with a dot or _ belong to other tools."""
+    files = []
     for path in sorted(Path(folder).rglob("*")):
         inside = path.relative_to(folder).parts
         if path.suffix.lower() not in ENDINGS or not path.is_file() or any(one[0] in "._" for one in inside):
@@ -178,14 +178,14 @@ def _files_in(folder: str) -> list[str]:
                 f"{path}: values that stand in the names of folders are not read. Give fit a Dask data frame, "
                 "dask.dataframe.read_parquet(...), or write them as columns."
             )
-        found.append(str(path))
-    if not found:
+        files.append(str(path))
+    if not files:
         raise FileNotFoundError(f"{folder}: this folder has no file that ends with {' or '.join(ENDINGS)}.")
-    return found
+    return files
 
 
 def read_contents(paths: Sequence[str]) -> list[Contents]:
-    """The tables of contents of files; the rows are left alone."""
+    """Metadata of files; no rows are read."""
     return [_contents_of(path) for path in paths]
 
 
@@ -195,7 +195,7 @@ def _contents_of(path: str) -> Contents:
 
     try:
         with parquet.ParquetFile(path) as file:
-            rows = tuple(file.metadata.row_group(place).num_rows for place in range(file.metadata.num_row_groups))
+            rows = tuple(file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
             schema = file.schema_arrow
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} is no Parquet file that can be read: {error}") from error
@@ -209,14 +209,14 @@ def _check_name(name: str, given: Any, contents: Contents) -> None:
     several = name.startswith("y") and isinstance(given, list | tuple) and len(given) > 0
     if not isinstance(given, str) and not (several and all(isinstance(one, str) for one in given)):
         raise TypeError(f"{name} must be the name of a column where X names files; got {type(given).__name__}.")
-    _check_there(name, _names(given), contents)
+    _check_columns_exist(name, _names(given), contents)
 
 
-def _check_there(what: str, names: Sequence[str], contents: Contents) -> None:
-    there = contents.schema.names
-    absent = [one for one in names if one not in there]
+def _check_columns_exist(what: str, names: Sequence[str], contents: Contents) -> None:
+    present = contents.schema.names
+    absent = [one for one in names if one not in present]
     if absent:
-        shown = ", ".join(map(repr, there[:10])) + (f" and {len(there) - 10} more" if len(there) > 10 else "")
+        shown = ", ".join(map(repr, present[:10])) + (f" and {len(present) - 10} more" if len(present) > 10 else "")
         raise ValueError(f"{what} names the column {absent[0]!r}, and {contents.path} has the columns {shown}.")
 
 
@@ -227,7 +227,7 @@ def _features(contents: Contents, taken: Sequence[str], columns: Sequence[str] |
         if isinstance(columns, str) or not all(isinstance(one, str) for one in columns):
             raise TypeError(f"columns must be a list of names of columns; got {columns!r}.")
         features = list(columns)
-        _check_there("columns", features, contents)
+        _check_columns_exist("columns", features, contents)
         both = [one for one in features if one in taken]
         if both:
             raise ValueError(f"columns names {both[0]!r}, which is a column beside X. Leave it out of one of them.")
@@ -239,7 +239,7 @@ def _features(contents: Contents, taken: Sequence[str], columns: Sequence[str] |
 
 
 def _check_alike(contents: Sequence[Contents], used: Sequence[str]) -> None:
-    """All files must have the columns of the first one, of the same types; in any order."""
+    """Raise ValueError unless all files have the columns of the first one, with equal types; in any order."""
     first = contents[0]
     known = set(first.names)
     for other in contents[1:]:
@@ -258,14 +258,14 @@ def _check_alike(contents: Sequence[Contents], used: Sequence[str]) -> None:
 
 
 def _type_of(kind: Any) -> str:
-    """A type as far as it matters here: of categories, and of texts, there are several forms."""
+    """Name of an Arrow type, equal for the several types of categories and of text."""
     if str(kind).startswith("dictionary"):
         return f"categories of {_type_of(kind.value_type)}"
     return str(kind).replace("large_string", "string").replace("string_view", "string")
 
 
 def _grouped(group_rows: Sequence[int], most_rows: int) -> list[tuple[tuple[int, ...], int]]:
-    """Row groups that stand one after the other, with so many rows at most where each has fewer."""
+    """Indices of successive row groups with at most `most_rows` rows (or one group), and their number of rows."""
     grouped: list[tuple[tuple[int, ...], int]] = []
     for group, n_rows in enumerate(group_rows):
         if not n_rows:
@@ -281,31 +281,31 @@ def _names(of: str | Sequence[str]) -> Sequence[str]:
     return [of] if isinstance(of, str) else of
 
 
-def _beside(table: Any, of: str | Sequence[str]) -> npt.NDArray[Any]:
+def _arrays(table: Any, of: str | Sequence[str]) -> npt.NDArray[Any]:
     return without_arrow(table.column(of) if isinstance(of, str) else table.select(list(of)))  # type: ignore[no-any-return]
 
 
 def _with_floats(table: Any) -> Any:
-    """Booleans and decimal numbers as floating-point numbers, as scikit-learn takes them from a data frame."""
+    """Table with booleans and decimal numbers converted to float64, as scikit-learn does for data frames."""
     import pyarrow as pa
 
-    for place, field in enumerate(table.schema):
+    for i, field in enumerate(table.schema):
         if pa.types.is_boolean(field.type):
-            column = table.column(place).cast(pa.float64())
+            column = table.column(i).cast(pa.float64())
         elif pa.types.is_decimal(field.type):
-            column = pa.array(np.asarray(table.column(place)).astype(np.float64))
+            column = pa.array(np.asarray(table.column(i)).astype(np.float64))
         else:
             continue
-        table = table.set_column(place, field.name, column)
+        table = table.set_column(i, field.name, column)
     return table
 
 
 def deal_out(parts: Sequence[Any], workers: Sequence[str]) -> dict[str, list[Any]]:
-    """Parts for each of the workers, with about as many rows for each, by their names."""
+    """Assign partitions to workers, by worker name, with about equal numbers of rows."""
     rows = dict.fromkeys(sorted(workers), 0)
-    places: dict[str, list[int]] = {worker: [] for worker in rows}
-    for place in sorted(range(len(parts)), key=lambda place: (-parts[place].n_rows, place)):
-        least = min(rows, key=lambda worker: rows[worker])
-        rows[least] += parts[place].n_rows
-        places[least].append(place)
-    return {worker: [parts[place] for place in sorted(own)] for worker, own in places.items() if own}
+    indices: dict[str, list[int]] = {worker: [] for worker in rows}
+    for i in sorted(range(len(parts)), key=lambda i: (-parts[i].n_rows, i)):
+        smallest = min(rows, key=lambda worker: rows[worker])
+        rows[smallest] += parts[i].n_rows
+        indices[smallest].append(i)
+    return {worker: [parts[i] for i in sorted(own)] for worker, own in indices.items() if own}

@@ -1,4 +1,4 @@
-"""Parts of rows, checked, and read again for each pass over the rows."""
+"""Partitions of rows: `Reader` checks each once, and loads its values again for each pass over the rows."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from radboost.rows.categories import Categories, Codes
 from radboost.rows.read import Rows, plain_labels, read_rows
 from radboost.trees import RowBlocks
 
-KEPT_BYTES = 2**26  # of values that are kept rather than loaded again for each pass over them
+KEPT_BYTES = 2**26  # of values that are kept in memory rather than loaded again for each pass
 
 
 @dataclass(frozen=True)
 class PartColumns:
-    """What all parts must agree on."""
+    """Columns of a partition; all partitions must have equal ones."""
 
     n_features: int
     feature_names: tuple[str, ...] | None
     column_names: tuple[Any, ...] | None
     sparse: bool
-    n_targets: int | None  # where a row has several
+    n_targets: int | None  # columns of a two-dimensional y; None: y has one dimension
 
     @property
     def columns(self) -> tuple[Any, ...] | None:
-        """Their names, as a data frame has them."""
+        """`column_names`, under the name that data frames have."""
         return self.column_names
 
 
 @dataclass
 class ReadPart:
-    """What is kept of a part whose rows are checked: everything but their values."""
+    """A checked partition, without the values of X unless they are cheap to keep."""
 
     part: Partition
     columns: PartColumns
     dtype: np.dtype[Any]
     weights: FloatArray | None
-    classes: npt.NDArray[Any] | None  # its labels, ascending; None: of regression
-    class_ids: npt.NDArray[Any]  # the places of those of its rows
-    targets: npt.NDArray[Any] | None  # of regression
-    categories: Categories  # of the part, which need not be those of all
-    seen: dict[int, Codes]  # the places of those that any row has
-    X: Any  # the values after all, where they are in memory anyway, are small or sparse; otherwise None
-    kept: Codes | None = None  # the places of the rows with a positive weight; None: all
-    numbers: Sequence[int] = ()  # columns that hold numbers here, and text or categories in other parts
-    place_of: dict[int, FloatArray] | None = None  # of each of its categories among those of all; NaN: it has none
+    classes: npt.NDArray[Any] | None  # different labels, ascending; None for regression
+    class_ids: npt.NDArray[Any]  # indices among `classes`, shape (n_rows,)
+    targets: npt.NDArray[Any] | None  # for regression, otherwise None
+    categories: Categories  # of this partition; other partitions may have others
+    seen: dict[int, Codes]  # by column, the codes of categories that a row has
+    X: Any  # values, if in memory anyway, few or sparse; None: load them again
+    kept: Codes | None = None  # indices of rows with a positive weight; None: all
+    numbers: Sequence[int] = ()  # columns that are numeric here, and text or categories in other partitions
+    code_of: dict[int, FloatArray] | None = None  # by column, from its codes to common codes; NaN: no code
 
     @property
     def n_kept(self) -> int:
         return self.part.n_rows if self.kept is None else len(self.kept)
 
-    def leave_out_zero_weights(self) -> None:
+    def drop_zero_weights(self) -> None:
         if self.weights is None or (self.weights > 0).all():
             return
         self.kept = np.flatnonzero(self.weights > 0)
@@ -69,14 +69,14 @@ class ReadPart:
 
 
 class Reader:
-    """Reads parts, each time alike."""
+    """Reads partitions, each time with equal results."""
 
     def __init__(self, estimator: Any, *, weighted: bool) -> None:
         self._reader, self._weighted = copy(estimator), weighted
         self._left = KEPT_BYTES
 
-    def look_at(self, part: Partition, loaded: LoadedPartition, categorical: Any) -> ReadPart:
-        """Checks the rows of a part, which is loaded. `categorical` says which columns hold categories."""
+    def check_part(self, part: Partition, loaded: LoadedPartition, categorical: Any) -> ReadPart:
+        """Check the rows of a loaded partition; `categorical` is the parameter `categorical_features`."""
         rows = self._rows(loaded, categorical)
         if rows.n_rows != part.n_rows:
             raise ValueError(f"A partition of X was said to have {part.n_rows} rows, and has {rows.n_rows}.")
@@ -107,12 +107,12 @@ class Reader:
             class_ids,
             targets,
             rows.categories,
-            seen_places(rows.X, rows.categories),
+            used_codes(rows.X, rows.categories),
             rows.X if self._stays(rows.X, loaded.X if loaded is part else None) else None,
         )
 
     def values(self, read: ReadPart) -> Any:
-        """The rows of a part with a positive weight; places of categories are those among the part's own."""
+        """Rows of a partition with a positive weight; categories have the codes of the partition."""
         X = self._rows(read.part.load(), sorted(read.categories) or None).X if read.X is None else read.X
         return X if read.kept is None else X[read.kept]
 
@@ -122,7 +122,7 @@ class Reader:
         return read_rows(self._reader, loaded.X, loaded.y)
 
     def _stays(self, X: Any, held: Any) -> bool:
-        """Whether values are kept: they are part of what is held anyway, or are few; sparse ones are binned at once."""
+        """Return True if values are kept: they share memory with `held`, are few, or sparse (binned at once)."""
         if sparse.issparse(X) or (isinstance(held, np.ndarray) and np.may_share_memory(X, held)):
             return True
         self._left -= X.nbytes
@@ -130,7 +130,7 @@ class Reader:
 
 
 class PartBlocks(RowBlocks):
-    """The rows of a worker with a positive weight, a block for each part, with places among the categories of all."""
+    """Rows of a worker with a positive weight, a block for each partition, with common codes of categories."""
 
     def __init__(self, reader: Reader, read: Sequence[ReadPart], columns: PartColumns, dtype: npt.DTypeLike) -> None:
         super().__init__([part.n_kept for part in read], columns.n_features, dtype)
@@ -139,14 +139,14 @@ class PartBlocks(RowBlocks):
     def load(self, block: int) -> FloatMatrix:
         read = self._read[block]
         X: FloatMatrix = self._reader.values(read)
-        if read.place_of:
+        if read.code_of:
             X = X.copy() if X is read.X else X
-            for column, place_of in read.place_of.items():
+            for column, code_of in read.code_of.items():
                 there = ~np.isnan(X[:, column])
-                X[there, column] = place_of[X[there, column].astype(np.int64)]
+                X[there, column] = code_of[X[there, column].astype(np.int64)]
         return X.astype(self.dtype, copy=False)
 
 
-def seen_places(X: Any, categories: Categories) -> dict[int, Codes]:
-    """The places of the categories that any row has."""
+def used_codes(X: Any, categories: Categories) -> dict[int, Codes]:
+    """Codes of categories that any row has, by column."""
     return {column: np.unique(X[~np.isnan(X[:, column]), column]).astype(np.int64) for column in categories}

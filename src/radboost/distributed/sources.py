@@ -1,4 +1,4 @@
-"""Sources of the rows of one worker, and Q of each row."""
+"""Sources of the rows of one worker, with Q(k | x) of each row, for fits of MultiSourceBoostClassifier on clusters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from radboost.distributed.arguments import TRAINING, VALIDATION
 from radboost.distributed.domains import fit_on_sample
 from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.partitions import Partition
-from radboost.distributed.validation import parts_of, staying
+from radboost.distributed.validation import parts_of, select_kept
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._sources import check_fitting, check_validation_sources
 from radboost.rows.domains import DomainModel, shares_of_own
@@ -52,7 +52,7 @@ def sources_of(
             q = domain.shares(X, settings.growth.n_threads)
         else:
             of_parts = [shares_of_own(domain, part.load().X, names) for part in of]
-            q = staying(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)
+            q = select_kept(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)
         return on_share_grid(q, len(training.known_classes))
 
     of_rows = Sources(names, ids, shares(training.rows.X, rows, training.kept), domain)
@@ -70,7 +70,7 @@ def sources_of(
 
 def _names_of(parts: Sequence[Partition], kept: npt.NDArray[np.int64] | None, name: str) -> npt.NDArray[Any]:
     names = [read_sources(part.load().sources, part.n_rows, name) for part in parts]
-    return staying(np.concatenate(names), kept) if names else np.zeros(0)
+    return select_kept(np.concatenate(names), kept) if names else np.zeros(0)
 
 
 def _domain(

@@ -1,4 +1,4 @@
-"""What rows of several workers have besides columns and labels, and the rows that are watched."""
+"""Validation rows, offsets and costs of one worker, checked together with the other workers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from radboost.rows.prepare import CheckedRows, Watched
 from radboost.rows.read import dense_rows, known_labels, read_more_rows, read_targets
 
 
-def staying(of_rows: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
-    """What belongs to the rows with a positive weight; None: all have one."""
-    return of_rows if kept is None else of_rows[kept]
+def select_kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
+    """Values of the rows with a positive weight, from values of all rows; `kept`: their indices, None: all."""
+    return values if kept is None else values[kept]
 
 
 def reader_of(estimator: Any, training: CheckedRows) -> Any:
-    """A copy that knows the columns of the training rows, to read more rows with."""
+    """Copy of the estimator with the columns of the training rows, for reading further rows."""
     reader = copy(estimator)
     reader.n_features_in_ = training.rows.n_features
     reader.__dict__.pop("feature_names_in_", None)
@@ -35,10 +35,10 @@ def reader_of(estimator: Any, training: CheckedRows) -> Any:
     return reader
 
 
-def watched_rows(
+def read_validation_rows(
     estimator: Any, parts: Sequence[Partition], training: CheckedRows, workers: WorkerCollective, *, weighted: bool
 ) -> Watched:
-    """The validation rows of this worker, of which there may be none; `weighted`: whether weights were given."""
+    """Read the validation rows of this worker (there may be none); `weighted`: weights were given."""
     given = [part.load() for part in parts if part.n_rows]
     reader, categories = reader_of(estimator, training), training.rows.categories
     read = [read_more_rows(reader, part.X, part.y, categories) for part in given]
@@ -46,13 +46,13 @@ def watched_rows(
     if weighted:
         of_parts = [read_sample_weight(part.sample_weight, part.n_rows, "sample_weight_val") for part in given]
         weights = np.concatenate([np.zeros(0), *of_parts])
-        told = workers.all_gather((float(weights.max(initial=0.0)), float(weights.sum())))
-        check_total_weight(max(one[0] for one in told), sum(one[1] for one in told), "sample_weight_val")
+        largest, totals = zip(*workers.all_gather((float(weights.max(initial=0.0)), float(weights.sum()))), strict=True)
+        check_total_weight(max(largest), sum(totals), "sample_weight_val")
     dense = [dense_rows(rows.X) for rows in read]
-    found = workers.all_gather([(str(X.dtype), len(X)) for X in dense])
-    if not any(height for of_worker in found for _, height in of_worker):
+    by_worker = workers.all_gather([(str(X.dtype), len(X)) for X in dense])
+    if not any(height for blocks in by_worker for _, height in blocks):
         raise ValueError("X_val has no rows: every partition is empty. At least one row is needed.")
-    dtype = np.float64 if any(name == "float64" for of_worker in found for name, _ in of_worker) else np.float32
+    dtype = np.float64 if any(name == "float64" for blocks in by_worker for name, _ in blocks) else np.float32
     X: Any = np.concatenate([np.zeros((0, training.rows.n_features), dtype=dtype), *dense]).astype(dtype, copy=False)
     class_ids, targets = np.zeros(len(X), dtype=np.uint16), None
     if training.classes is None:
@@ -81,7 +81,7 @@ def offsets_of(
     workers: WorkerCollective,
     role: str,
 ) -> FloatArray | None:
-    """Where the scores of rows begin; None where that is 0 for all rows of all workers."""
+    """Offsets of the kept rows of this worker, shape (n_rows,) or (n_rows, n_outputs); None: no worker has any."""
     suffix, n_outputs = SUFFIXES[role], training.n_outputs
     names: dict[str, Any] = {
         "name": f"offset{suffix}",
@@ -89,10 +89,10 @@ def offsets_of(
         "of_classes": training.classes is not None,
     }
     given = [part for part in parts if part.n_rows]
-    found = [read_offset(part.load().offset, part.n_rows, n_outputs, **names) for part in given]
+    offsets = [read_offset(part.load().offset, part.n_rows, n_outputs, **names) for part in given]
     shape = () if n_outputs == 1 else (n_outputs,)
-    filled = [np.zeros((part.n_rows, *shape)) if one is None else one for part, one in zip(given, found, strict=True)]
-    offset = staying(np.concatenate([np.zeros((0, *shape)), *filled]), kept)
+    filled = [np.zeros((part.n_rows, *shape)) if one is None else one for part, one in zip(given, offsets, strict=True)]
+    offset = select_kept(np.concatenate([np.zeros((0, *shape)), *filled]), kept)
     return np.ascontiguousarray(offset) if any(workers.all_gather(bool(offset.any()))) else None
 
 
@@ -103,15 +103,15 @@ def costs_of(
     workers: WorkerCollective,
     role: str,
 ) -> Costs:
-    """What each answer costs for each row, in units of the largest cost of all workers."""
+    """Cost of each prediction for the kept rows of this worker, in units of the largest cost of all workers."""
     suffix, classes = SUFFIXES[role], training.known_classes
     name = f"cost{suffix}"
     given = [part for part in parts if part.n_rows]
-    found = [read_some_costs(part.load().cost, part.n_rows, classes, name, f"X{suffix}") for part in given]
-    examples = staying(np.concatenate([np.zeros((0, len(classes))), *found]), kept)
+    costs = [read_some_costs(part.load().cost, part.n_rows, classes, name, f"X{suffix}") for part in given]
+    examples = select_kept(np.concatenate([np.zeros((0, len(classes))), *costs]), kept)
     return make_costs(None, examples, len(classes), name=name, largest_of_all=lambda own: max(workers.all_gather(own)))
 
 
 def parts_of(parts: Sequence[Partition], role: str) -> list[Partition]:
-    """Those whose rows have this role."""
+    """Partitions whose rows have this role (training, validation, unlabelled)."""
     return [part for part in parts if part.role == role]

@@ -73,16 +73,16 @@ class DaskCollective(WorkerCollective):
     def _run(self, kind: str, contribution: Any) -> Any:
         if self.alone:
             return contribution
-        # A copy: the numbers are a view into the native core's memory.
-        own = contribution.copy()
+        # A copy: the array is a view into memory of the native core.
+        copied = contribution.copy()
         number, self._n_operations = self._n_operations, self._n_operations + 1
-        operation = self._tree.contribute(number, kind, self._rank, own)
+        operation = self._tree.contribute(number, kind, self._rank, copied)
         with self.traffic.exchange():
             return asyncio.run_coroutine_threadsafe(operation, self._loop).result()
 
 
 def n_bytes_of(contribution: Any) -> int:
-    """Bytes of numbers, packed or not, or of gathered data."""
+    """Size in bytes of integers, packed or not, or of gathered data."""
     if isinstance(contribution, dict):
         return sum(map(len, contribution.values()))
     return len(contribution) if isinstance(contribution, bytes) else int(contribution.nbytes)
@@ -114,7 +114,7 @@ class Worker:
         self._tree = TreeCollective(self._rank, len(addresses), self._call_parent)
 
     async def fit(self) -> WorkerResult:
-        """Run the fit in a thread of its own, so that other tasks of the cluster go on."""
+        """Run the fit in a separate thread, so that the event loop of the worker is not blocked."""
         assert self._tree is not None
         self._loop = asyncio.get_running_loop()
         workers = DaskCollective(self._rank, len(self._addresses), self._tree, self._loop)

@@ -1,4 +1,4 @@
-"""An ensemble as arrays, and back from arrays that nobody vouches for."""
+"""Conversion of an ensemble to arrays for model files, and back with checks of untrusted arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STEP_TYPE = np.dtype([("round", "<i4"), ("hypothesis", "<i4"), ("eta", "<f8")])
 MOST_CATEGORIES = 255
 LARGEST_INDEX = 2**31 - 1
-LARGEST_STEP = 2.0**512  # of steps and weights: no sum of these is infinite
+LARGEST_STEP = 2.0**512  # of steps and weights, so that no sum of them is infinite
 
 
 def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -38,7 +38,7 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
         ],
     }
     arrays: dict[str, npt.NDArray[Any]] = {
-        "is_tree": kinds,  # 1: a tree; other numbers: the other kinds
+        "is_tree": kinds,  # kind of each hypothesis; 1: a tree
         "complexities": ensemble.entered_complexities,
         "step_round": ensemble.steps["round"].copy(),
         "step_hypothesis": ensemble.steps["hypothesis"].copy(),

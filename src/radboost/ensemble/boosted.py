@@ -1,4 +1,4 @@
-"""The fitted model: hypotheses, their weights, and the steps that led to them."""
+"""Fitted boosted model (`ensemble_`): hypotheses, weights, and the steps of the fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from radboost.families.kinds import Scorer, kind_of, scorers
 from radboost.trees.describe import TreeNames
 from radboost.trees.tree import by_row
 
-SHOWN = 5
+SHOWN = 5  # hypotheses in the repr
 
 
 class Ensemble:
@@ -169,7 +169,7 @@ class Ensemble:
 
     @property
     def spread(self) -> float:
-        """Largest difference of one hypothesis between two classes; 2 where leaves hold a number for each class."""
+        """Largest difference of one hypothesis between two classes; 2 if leaves have a value for each class."""
         return max((kind_of(hypothesis).spread(hypothesis) for hypothesis in self.hypotheses), default=1.0)
 
     def feature_importances(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Contributions of features to the scores of an ensemble of trees, and the leaves that rows reach."""
+"""Shapley values of features for ensembles of trees, and the leaves that rows reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fitted model of boosting with structural sparsity."""
+"""Fitted model of boosting with structural sparsity (`ensemble_` of the sparse estimators)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from radboost.families.kinds import Arrays, Shape, by_kind, kind_of
 from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.model_file.checks import read_array, read_integer, read_names, require
 
-SHOWN = 20
+SHOWN = 20  # terms of a formula
 
 
 class SparseEnsemble:
@@ -47,7 +47,7 @@ class SparseEnsemble:
         """Scores; shape (n_rows, n_outputs)."""
         scores = np.tile(self.intercept, (X.shape[0], 1))
         for kind, indices in by_kind(self.hypotheses).items():
-            kind.add_lines([self.hypotheses[index] for index in indices], self.weights[indices], X, scores)
+            kind.add_outer([self.hypotheses[index] for index in indices], self.weights[indices], X, scores)
         return scores
 
     def to_arrays(self, n_features: int) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -62,7 +62,7 @@ class SparseEnsemble:
     def from_arrays(
         cls, header: Mapping[str, Any], arrays: Arrays, output_names: Sequence[str] | None
     ) -> tuple[SparseEnsemble, int]:
-        """An ensemble and the number of columns that it is for; anything that is not one is a ValueError."""
+        """Ensemble and its number of columns, from untrusted arrays; ValueError if they are invalid."""
         n_features = read_integer(header, "n_features", 1, LARGEST_INDEX)
         hypotheses = read_hypotheses("kinds", header, arrays, Shape(n_features), boosted=False)
         require(len(set(hypotheses)) == len(hypotheses), "two hypotheses are equal")
@@ -70,7 +70,7 @@ class SparseEnsemble:
         return cls(hypotheses, weights, intercept, read_names(header, n_features), output_names), n_features
 
     def __repr__(self) -> str:
-        """One formula for each output; the largest weights of long ones."""
+        """One formula for each output, with its `SHOWN` largest weights."""
         names = range(self.n_outputs) if self.output_names is None else self.output_names
         left = ["f(x)"] if self.n_outputs == 1 else [f"f(x, {name})" for name in names]
         return "\n".join(f"{name} = {self._formula(output)}" for output, name in enumerate(left))

@@ -1,4 +1,4 @@
-"""Predictions of linear classifiers: labels and probabilities from scores."""
+"""Labels and probabilities from scores, for the linear classifiers and AgnosticBoostClassifier."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scipy.special import expit, softmax
 
 from radboost._typing import FloatArray
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer
-from radboost.export.parts import ExportedAnswer
+from radboost.estimators._exporting import class_output
+from radboost.export.parts import ExportedOutput
 from radboost.losses.link import Link
 
 
 class ClassScores:
-    """One score for two classes, otherwise one for each."""
+    """Predictions of a classifier with one score for two classes, otherwise one for each."""
 
     classes_: npt.NDArray[Any]
     _scores: Callable[[Any], FloatArray]  # shape (n_rows, n_outputs)
@@ -58,18 +58,18 @@ class ClassScores:
     def _calibrated(self, scores: FloatArray) -> FloatArray:
         if len(self.classes_) == 1:
             return np.ones((len(scores), 1))
-        return chances(scores[:, None] if scores.ndim == 1 else scores, self._scale_of_odds())
+        return probabilities_from(scores[:, None] if scores.ndim == 1 else scores, self._scale_of_odds())
 
-    def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
+    def _exported_output(self) -> ExportedOutput:
+        return class_output(self, Link("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
 
     def _scale_of_odds(self) -> float:
-        """Factor that makes logarithms of odds of the scores."""
+        """Factor from scores to logarithms of odds."""
         return 1.0
 
 
-def chances(scores: FloatArray, scale: float = 1.0) -> FloatArray:
-    """Probabilities from scores that are, times `scale`, logarithms of odds; shape (n_rows, n_classes)."""
+def probabilities_from(scores: FloatArray, scale: float = 1.0) -> FloatArray:
+    """Probabilities, shape (n_rows, n_classes): softmax of scores; with one score per row logistic of scale * score."""
     if scores.shape[1] > 1:
         return np.asarray(softmax(scores, axis=1))
     second = expit(scale * scores)

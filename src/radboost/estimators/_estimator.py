@@ -1,4 +1,4 @@
-"""Base of all estimators: model files, exports to other programs, the report."""
+"""Base class of all estimators: parameters, model files, exports, report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from radboost._typing import FloatArray
 from radboost.estimators._naming import CHECKED, advice_on_name, check_methods, check_names, parameters_of
 from radboost.export.c_code import c_code
 from radboost.export.onnx_graph import onnx_model
-from radboost.export.parts import Exported, ExportedAnswer, ScoreSum, refuse_model
+from radboost.export.parts import Exported, ExportedOutput, ScoreSum, refuse_model
 from radboost.export.treelite_model import treelite_model
 from radboost.model_file import from_plain, save_model, to_plain
 from radboost.rows.read import dense_rows, read_matrix
@@ -33,16 +33,15 @@ Model = TypeVar("Model")
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
-# Prefix of the names of tree options among the parameters.
-OPTION = "tree_options__"
+OPTION = "tree_options__"  # prefix of tree options among the parameters
 
 
 def of_one_fit(method: Callable[Concatenate[Model, Given], Result]) -> Callable[Concatenate[Model, Given], Result]:
     """Decorator: a method that reads several attributes of a fitted estimator sees those of one fit.
 
     `fit` replaces the dict of the attributes as a whole, perhaps in another thread and between two of the reads. The
-    method gets an estimator that keeps the dict which was there when it was called. Arguments that it does not have are
-    refused with their names here.
+    method gets an estimator with the dict at the time of the call. Unknown arguments raise an error with the name that
+    this library uses.
     """
 
     @wraps(method)
@@ -59,13 +58,13 @@ def of_one_fit(method: Callable[Concatenate[Model, Given], Result]) -> Callable[
 class Estimator(BaseEstimator):
     """Base of all estimators: parameters with checked names, model files, exports and the report."""
 
-    # The fields of TreeOptions that the estimator reads; none where it takes no TreeOptions.
+    # Fields of TreeOptions that the estimator uses; empty: it has no parameter `tree_options`.
     _tree_options_read: ClassVar[tuple[str, ...]] = ()
-    # Argument that gives a `family` the size of its trees, for advice.
+    # Argument of `family` for the size of its trees, for advice in messages.
     _family_of_size: ClassVar[str] = "family=Trees(max_depth=...)"
-    # The kind of the model in files: a key of `radboost.model_file.models.KINDS`.
+    # Kind of the model in files: a key of `radboost.model_file.models.KINDS`.
     _kind_of_file: ClassVar[str]
-    # Parameters that predictions need and that are never objects of the user's, which a file leaves out.
+    # Parameters that predictions need; never user-defined objects, which files do not store.
     _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs",)
 
     def __init_subclass__(cls, **others: Any) -> None:
@@ -212,21 +211,21 @@ class Estimator(BaseEstimator):
         return reports.write(self, X, y, path, overwrite=overwrite, **options)
 
     def _view_of_fit(self) -> Any:
-        """A copy with the attributes of one fit, whatever another thread fits meanwhile."""
+        """Copy with the attributes of one fit, unaffected by a fit in another thread."""
         model = copy(self)
         check_is_fitted(model)
         return model
 
     def _exported(self) -> Exported:
         model = self._view_of_fit()
-        return Exported(type(model).__name__, model._exported_scores(), model._exported_answer())
+        return Exported(type(model).__name__, model._exported_scores(), model._exported_output())
 
     def _exported_scores(self) -> ScoreSum:
-        """The scores as a sum; an `ExportError` where they are none."""
+        """Scores as a sum of trees and products; ExportError if they are not such a sum."""
         refuse_model(type(self).__name__, "its scores are no sum of trees or columns")
 
-    def _exported_answer(self) -> ExportedAnswer:
-        """The outputs that are made of the scores."""
+    def _exported_output(self) -> ExportedOutput:
+        """Outputs that are computed from the scores."""
         refuse_model(type(self).__name__, "its answers are no labels or numbers made of scores")
 
     def _parameters_of_fit(self) -> dict[str, Any]:
@@ -234,10 +233,10 @@ class Estimator(BaseEstimator):
         return {}
 
     def _take_given_parameters(self) -> None:
-        """Called when the parameters of a loaded model are those that it was saved with."""
+        """Called after the parameters of a loaded model are set."""
 
     def _take_parameters_of_fit(self) -> None:
-        """Called when the parameters and labels of a file are in place."""
+        """Called after parameters and labels from a file are set."""
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
         """Other arrays that predictions depend on; a file keeps these as well."""

@@ -32,7 +32,7 @@ from radboost.ensemble import Ensemble
 from radboost.estimators._constraints import constraints_then_and_now, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
-from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
+from radboost.estimators._rgb_trials import MOST_ROUNDS, tune, with_chosen
 from radboost.families import NormBalls, TreeFamilies
 from radboost.families.raw_rows import RawRows
 from radboost.losses import NamedTargetLoss, TargetLoss, ask
@@ -240,7 +240,7 @@ class GradientBoosting(BoostingEstimator):
             return self._plan_as_given(prepared, settings, trace)
         _, n_outputs = self._resolve_loss(prepared)
         # Several targets are learned with the defaults of one, which were chosen in regression.
-        chosen = look_at(self, prepared, settings, 1 if self._regression else n_outputs)
+        chosen = tune(self, prepared, settings, 1 if self._regression else n_outputs)
         growth = replace(settings.growth, subsample=chosen.subsample, options=chosen.options)
         rgb = replace(settings.more[0], complexity_penalty=chosen.complexity_penalty)
         more = (rgb, chosen.family.resolve())

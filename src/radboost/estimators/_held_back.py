@@ -1,4 +1,4 @@
-"""Division of training rows for trials (short fits): rows to learn from, and held-back rows."""
+"""Division of training rows for trials (short fits) and calibration: rows to learn from, and held-back rows."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from radboost.losses import NamedTargetLoss
 from radboost.rows.prepare import PreparedRows, Watched
 from radboost.rows.splitting import NothingToHoldBackError
 
-# Largest number of distinct rows, sampled by content, that trials in thirds use.
-LOOK_ROWS = 16_000
-# Largest number of cells (rows x columns) of held-back rows, which are made dense.
-MOST_CELLS = 2**25
-# Largest number of distinct rows that trials learn from, and the fraction of rows that are held back.
-MOST_LEARNED, HELD_BACK = 12_000, 0.25
-# Limits of held-back rows where trials leave more: rows, scores per round, rows that the limit of scores still allows.
-MOST_HELD_BACK, MOST_HELD_BACK_SCORES, ENOUGH_HELD_BACK = 12_000, 2**16, 4_000
-# Smallest number of distinct rows, held-back ones included, for trials: with fewer, differences are noise.
-FEWEST_ROWS = 1_000
-# Number of parts of which one at a time is held back, and of held-back rows after which further parts are skipped.
-N_FOLDS, ENOUGH_ROWS = 3, 1_000
+# All numbers of rows are of distinct rows.
+MOST_ROWS_OF_FOLDS = 16_000  # rows of all folds together, sampled by content
+MOST_CELLS = 2**25  # rows x columns of held-back rows, which are made dense
+MOST_LEARNED = 12_000  # rows that a trial learns from
+HELD_BACK = 0.25  # fraction of rows; more are held back if MOST_LEARNED leaves more
+MOST_HELD_BACK = 12_000  # rows
+MOST_HELD_BACK_SCORES = 2**16  # rows x classes; a limit of the time for each evaluation
+ENOUGH_HELD_BACK = 4_000  # rows that MOST_HELD_BACK_SCORES allows for any number of classes
+FEWEST_ROWS = 1_000  # for trials, held-back rows included: with fewer, differences are noise
+N_FOLDS = 3  # one at a time is held back
+ENOUGH_ROWS = 1_000  # rows held back so far after which further folds are skipped
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Numbers of distinct rows that trials learn from, and that are held back."""
+    """Numbers of distinct rows that trials learn from (`learned`), and that are held back."""
 
     learned: int
     held_back: int
@@ -42,8 +41,8 @@ def parts_of(n_different: int, n_features: int, n_classes: int) -> Parts:
     return Parts(learned, min(n_different - learned, most))
 
 
-def drawn(rows: PreparedRows, n_rows: int, n_different: int, seed: int, n_threads: int) -> PreparedRows:
-    """Sample `n_rows` of the `n_different` distinct rows, by content; all of them if there are no more."""
+def sample(rows: PreparedRows, n_rows: int, n_different: int, seed: int, n_threads: int) -> PreparedRows:
+    """Sample about `n_rows` of the `n_different` distinct rows, keyed by content and seed; all if there are no more."""
     return rows if n_rows >= n_different else rows.draw(n_rows / n_different, seed ^ 0x5EED, n_threads)
 
 
@@ -56,31 +55,36 @@ class Fold:
     n_different: int
 
 
-def thirds(
-    rows: PreparedRows, seed: int, n_threads: int, *, most_rows: int = LOOK_ROWS, most_held_back: int = LOOK_ROWS
+def folds_of(
+    rows: PreparedRows,
+    seed: int,
+    n_threads: int,
+    *,
+    most_rows: int = MOST_ROWS_OF_FOLDS,
+    most_held_back: int = MOST_ROWS_OF_FOLDS,
 ) -> Iterator[Fold]:
     """Yield folds of a sample of `most_rows` rows; each holds back another third, at most `most_held_back` rows.
 
-    There are no folds if no class has two rows.
+    There are no folds if no class has two distinct rows.
     """
     n_different = rows.n_different(n_threads)
-    n_rows = min(LOOK_ROWS, most_rows, n_different)
-    share = min(1.0 / N_FOLDS, most_held_back / n_rows, MOST_CELLS / (max(1, rows.n_features) * n_rows))
+    n_rows = min(MOST_ROWS_OF_FOLDS, most_rows, n_different)
+    fraction = min(1.0 / N_FOLDS, most_held_back / n_rows, MOST_CELLS / (max(1, rows.n_features) * n_rows))
     try:
-        rows = drawn(rows, n_rows, n_different, seed, n_threads)
+        rows = sample(rows, n_rows, n_different, seed, n_threads)
         for fold in range(N_FOLDS):
             if fold * n_rows >= N_FOLDS * ENOUGH_ROWS:
                 return
-            learned, held_back, _ = rows.hold_back((fold / N_FOLDS, fold / N_FOLDS + share), seed, n_threads)
-            yield Fold(learned, held_back, int(share * n_rows))
+            learned, held_back, _ = rows.hold_back((fold / N_FOLDS, fold / N_FOLDS + fraction), seed, n_threads)
+            yield Fold(learned, held_back, int(fraction * n_rows))
     except NothingToHoldBackError:
         return
 
 
-def how_much_longer(steps: float, learning_rate: float, loss: object) -> float:
-    """Factor for the learning rate of a trial, limited so that the rate is at most 1.
+def rate_factor(steps: float, learning_rate: float, loss: object) -> float:
+    """Factor on the learning rate of a trial: `steps`, limited so that the rate is at most 1.
 
-    It is 1 with a loss of the user's own: larger steps might reach scores for which that cannot be computed.
+    It is 1 with a user-defined loss: larger steps might reach scores for which it cannot be computed.
     """
     known = isinstance(loss, str | NamedTargetLoss)
     return max(1.0, min(steps, 1.0 / learning_rate)) if known else 1.0

@@ -1,4 +1,4 @@
-"""The fit of every boosting estimator: `prepare` the rows, `learn` from them, replace the model."""
+"""Fit of the boosting estimators: `prepare` the rows, `learn` from them, replace the model."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ ONE_CLASS = "y holds only one class"
 
 @dataclass(frozen=True)
 class FitSettings:
-    """The parameters of a fit, checked before the data are seen."""
+    """Parameters of a fit, checked before the data are read."""
 
-    growth: GrowthSettings  # seed, threads and bins are everyone's
+    growth: GrowthSettings  # also seed, threads and bins
     stopping: EarlyStopping | None = None
-    more: Any = None  # of one estimator alone
+    more: Any = None  # settings of one estimator
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class FitPlan:
     n_families: int
     sample_size: float
     monitor: Monitor | None = None
-    keeps_best_round: bool = False  # of the monitor
-    n_stages: int | None = None  # rounds at most, where the parameters leave that open
+    keeps_best_round: bool = False  # True: the model ends at the best round of the monitor
+    n_stages: int | None = None  # number of rounds, resolved from "auto"; None: the parameter
     attributes: Mapping[str, Any] = field(default_factory=dict)  # of the fitted estimator
 
 
@@ -82,7 +82,7 @@ class Outline:
 
 @dataclass(frozen=True)
 class ModelOf:
-    """Makes models of the rounds of a fit."""
+    """Constructs fitted estimators from the rounds of a fit."""
 
     estimator: Any
     plan: FitPlan
@@ -138,7 +138,7 @@ def learn(
         earlier = estimator._last_fit(prepared)
     resumed = resume_from if go_on_from is None else "the fit to go on from"
     model, decided = _boost(estimator, prepared, settings, earlier, callbacks, resumed)
-    # What the rounds were made with is gone: short fits come after it and not on top of it.
+    # The training state is freed: the short fits of the calibration follow it.
     model._calibrate(prepared, settings, decided)
     return model
 
@@ -151,7 +151,7 @@ def _boost(
     callbacks: Sequence[Any],
     resume_from: Any,
 ) -> tuple[Any, Watched | None]:
-    """The model, and the rows that decided when to stop, if any."""
+    """Fitted copy, and the held-back rows of early stopping; None: there were none."""
     plan: FitPlan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
     if prepared.metrics:
         plan.monitor.measures = measures_of(estimator, plan.attributes, plan.monitor, prepared)  # type: ignore[union-attr]
@@ -184,7 +184,7 @@ def _boost(
         trace = driver.run()
     except ReplayError as error:
         if resume_from is None and error.__cause__ is not None:
-            raise error.__cause__ from None  # of a warm start: what is wrong with the rows, or with a loss
+            raise error.__cause__ from None  # of a warm start: the error of the rows or of a loss
         raise ModelFileError(f"{resume_from} is not a usable checkpoint: {error}.") from error
     best = plan.monitor.best_round if plan.keeps_best_round and plan.monitor is not None else trace.n_rounds_to_keep
     decided = plan.monitor is not None and plan.keeps_best_round
@@ -192,7 +192,7 @@ def _boost(
 
 
 def _of_one_class(estimator: Any, prepared: PreparedRows, settings: FitSettings) -> Any:
-    """A model without hypotheses, with the attributes of a fit of one round to two equal rows."""
+    """Model without hypotheses for labels of one class; attributes are from a fit of one round to two equal rows."""
     shortest = copy(estimator)
     shortest.n_rounds = 1
     plan: FitPlan = shortest._plan(prepared.of_two_classes(), replace(settings, stopping=None), Trace())
@@ -264,7 +264,7 @@ class BoostingEstimator(PruningMixin):
     n_skipped_rounds_: int
     stop_reason_: str
 
-    # True if targets are numbers, and not classes; and if a row may have several.
+    # True for regressors; True if a row may have several targets.
     _regression: ClassVar[bool] = False
     _learns_several_targets: ClassVar[bool] = False
     n_rounds: Any
@@ -366,17 +366,17 @@ class BoostingEstimator(PruningMixin):
 
     @abstractmethod
     def _read_parameters(self) -> FitSettings:
-        """Everything that can be checked before the data are seen."""
+        """Check everything that does not depend on the data."""
 
     @abstractmethod
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
-        """The rounds to be made, beginning after those in the trace."""
+        """Plan of the rounds after the ones in `trace`."""
 
     def _check_training(self, training: CheckedRows) -> None:
         """Refuse labels that the algorithm cannot learn, before anything is binned."""
 
-    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, watched: Watched | None) -> None:
-        """Calibrate the probabilities of this fitted model; `watched` are the rows of early stopping, if any."""
+    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, held_back: Watched | None) -> None:
+        """Calibrate the probabilities of this fitted model; `held_back`: rows of early stopping, or None."""
 
     def _warn(self, fitted: Any) -> None:
         """Warn of a useless model."""
@@ -397,7 +397,7 @@ class BoostingEstimator(PruningMixin):
         """`prepare` and `learn`; `add` returns further fields of the prepared rows, made of the checked ones."""
         given, metrics = check_callbacks(callbacks), read_metrics(eval_metric)
         settings = self._read_parameters()
-        # Read for a copy, and learned on another: an interrupted or failed fit leaves the estimator as it was.
+        # Rows are read and learned by copies: an interrupted or failed fit does not change the estimator.
         reader = copy(self)
         training = read_training(reader, X, y, sample_weight, regression=self._regression)
         self._check_training(training)
@@ -417,7 +417,7 @@ class BoostingEstimator(PruningMixin):
             fitted = learn(self, prepared, callbacks=given, **options)
         if fitted.stop_reason_ != ONE_CLASS:
             self._warn(fitted)
-        # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
+        # One assignment, so that predictions in another thread use the old model or the new one.
         self.__dict__ = fitted.__dict__
         return self
 
@@ -461,7 +461,7 @@ class BoostingEstimator(PruningMixin):
         return {"n_rounds"}
 
     def _supplied(self, trace: Trace) -> Trace:
-        """A trace from a file, with the objects of the user's own that files leave out."""
+        """Trace from a file, with user-defined objects, which files do not store, restored."""
         return trace
 
     def _last_trace(self) -> Trace:
@@ -508,7 +508,7 @@ class BoostingEstimator(PruningMixin):
         return {}
 
     def _check_common(self) -> None:
-        """The parameters that every boosting estimator has."""
+        """Check and read parameters that every boosting estimator has."""
         self._check_rounds()
         check_verbose(self.verbose)
         self._check_warm_start()
@@ -527,7 +527,7 @@ class BoostingEstimator(PruningMixin):
 
 
 def _metrics_in(history: Mapping[str, list[float]]) -> list[list[float]]:
-    """The columns of `eval_metric` in a history; the first one decides."""
+    """Columns of `eval_metric` in a history; the first one decides when to stop."""
     always = [f"validation_{name}" for name in TAKEN]
     return [column for name, column in history.items() if name.startswith("validation_") and name not in always]
 

@@ -30,7 +30,7 @@ from radboost.rows.read import Accepted, Rows, read_matrix, read_rows
 
 @dataclass(frozen=True)
 class Read:
-    """Checked training rows: different ones only, in an order of their own."""
+    """Checked training rows without copies, in an order by content."""
 
     X: Any
     rows: npt.NDArray[np.int64]
@@ -69,7 +69,7 @@ class LinearEstimator(Explaining):
         weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
         rows, weights, _ = given.without_zero_weights(weights)
         labels, weights = self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
-        if len(getattr(self, "classes_", (0, 1))) == 1:  # every row under either of two labels: no score but 0 is best
+        if len(getattr(self, "classes_", (0, 1))) == 1:  # one class: rows get both labels, for score 0
             labels = np.repeat([0.0, 1.0], rows.n_rows)[None]
             return rows.X[np.tile(np.arange(rows.n_rows), 2)], labels, np.tile(weights, 2)
         return rows.X, labels, weights
@@ -172,7 +172,7 @@ class LinearEstimator(Explaining):
 
 
 def without_repetitions(X: Any) -> Any:
-    """A sparse matrix without zeros that are stored and entries that come in several parts, others as they are."""
+    """Sparse matrix in canonical form (no stored zeros or duplicate entries); a dense X is unchanged."""
     if not sparse.issparse(X) or (X.has_canonical_format and X.data.all()):
         return X
     X = X.copy()

@@ -42,7 +42,7 @@ class PredictingMixin(TreesModel):
     calibration_: Calibration | None = None
 
     def __init_subclass__(cls, **others: Any) -> None:
-        if not cls._takes_offset:  # nothing that scikit-learn could route
+        if not cls._takes_offset:  # no metadata for scikit-learn to route
             for method in ("decision_function", "predict", "predict_proba", "predict_log_proba", "score"):
                 setattr(cls, f"__metadata_request__{method}", {"offset": UNUSED})
         super().__init_subclass__(**others)

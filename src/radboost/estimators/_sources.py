@@ -1,4 +1,4 @@
-"""The sources of a fit: arguments, and Q, which is learned from them before the first round."""
+"""Sources of a fit (MultiSourceBoostClassifier): arguments, and Q(k | x), learned before the first round."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SourcesOfFit:
             )
 
     def read(self, training: CheckedRows, validation: Watched | None) -> Mapping[str, Any]:
-        """The sources of training and validation rows, with Q of each row."""
+        """Sources of training and validation rows, with Q of each row; shape (n_rows, n_sources)."""
         if self._sources is None:
             warnings.warn(
                 "fit was given no sources, so that all rows are taken as those of one source: the model is that of a "
@@ -115,7 +115,7 @@ class SourcesOfFit:
 
 
 def check_validation_sources(n_sources: int) -> None:
-    """Refuse validation rows without sources, where there are several."""
+    """Raise ValueError for validation rows without sources if there are several sources."""
     if n_sources > 1:
         raise ValueError(f"X_val was given without sources_val; with {n_sources} sources each needs a loss of its own.")
 
@@ -125,7 +125,7 @@ def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.N
 
 
 def check_fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> DomainModel:
-    """The model, if it has this number of columns and sources."""
+    """Given model of Q, checked for the number of columns and sources."""
     if (len(model.instead), model.n_sources) != (n_features, len(names)):
         raise ValueError(
             f"domain_classifier is a model of {model.n_sources} sources on {len(model.instead)} columns; here are "
@@ -135,7 +135,7 @@ def check_fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) 
 
 
 def stacked(rows: Any, more: Any) -> Any:
-    """Rows of two tables of one form, for a classifier of the user's."""
+    """Concatenated rows of two tables of equal type, for a user-defined classifier."""
     if sparse.issparse(rows):
         return sparse.vstack([rows, more], format="csr")
     if type(rows).__module__.partition(".")[0] == "pandas":

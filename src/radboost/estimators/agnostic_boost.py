@@ -14,16 +14,16 @@ from sklearn.base import ClassifierMixin
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
 from radboost.engine import current
-from radboost.estimators._class_scores import chances
+from radboost.estimators._class_scores import probabilities_from
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer
+from radboost.estimators._exporting import class_output
 from radboost.estimators._gradient_boosting import GradientBoosting, TargetMonitor
 from radboost.estimators._learning import BoostingEstimator, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators.agnostic import losses_and_vertices
-from radboost.export.parts import ExportedAnswer
+from radboost.export.parts import ExportedOutput
 from radboost.losses import TargetLoss
 from radboost.losses.link import Link
 from radboost.losses.model_evaluation import check_evaluation_losses
@@ -139,10 +139,10 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         # Scores are taken for logarithms of odds.
-        return chances(scores[:, None] if scores.ndim == 1 else scores)
+        return probabilities_from(scores[:, None] if scores.ndim == 1 else scores)
 
-    def _exported_answer(self) -> ExportedAnswer:
-        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax"))
+    def _exported_output(self) -> ExportedOutput:
+        return class_output(self, Link("logistic" if len(self.classes_) == 2 else "softmax"))
 
     def _warn(self, fitted: Any) -> None:
         if not len(fitted.ensemble_):

@@ -28,12 +28,12 @@ from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, constraints_then_and_now, read_constraints
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer, margin_link
+from radboost.estimators._exporting import class_output, margin_link
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
-from radboost.estimators._look import DEEPEST, look_at
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, keeps_order, wrong_labels
-from radboost.export.parts import ExportedAnswer
+from radboost.estimators._trials import DEEPEST, tune
+from radboost.export.parts import ExportedOutput
 from radboost.families import FAMILIES, Family, Problem, Trees, get_families
 from radboost.families.kernel import supply_kernel
 from radboost.families.own import start_families
@@ -237,7 +237,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
         With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR. With
         objective="compsum" (and the logistic loss) it is additive multinomial logistic regression with that offset.
-        In all these cases l1_penalty > 0 gives the L1 version (Multi-Class Deep Boosting, appendix K). That paper grows
+        In all these cases l1_penalty > 0 gives the L1 version (Kuznetsov et al. (2014), appendix K). That paper grows
         its trees leaf by leaf: tree_options=TreeOptions(growth="best_first").
         """
         plain: dict[str, Any] = {
@@ -276,9 +276,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         """The loss of the fit; a user's own, which a file does not store, is that of the parameter."""
         return get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
 
-    def _exported_answer(self) -> ExportedAnswer:
+    def _exported_output(self) -> ExportedOutput:
         loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)
-        return class_answer(self, margin_link(self.objective_, loss, len(self.classes_)))
+        return class_output(self, margin_link(self.objective_, loss, len(self.classes_)))
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         return {"loss": self.loss_}
@@ -395,16 +395,16 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         if not self._runs_trials(settings.growth.options):
             return self._plan_as_given(prepared, settings, trace)
         depth = int(_automatic("max_depth", self.max_depth, len(prepared.known_classes)))
-        seen = look_at(self, prepared, settings, depth)
+        tuned = tune(self, prepared, settings, depth)
         given, growth = copy(self), settings.growth
-        chosen = seen.chosen or {"thresholds": growth.options.thresholds}
+        chosen = tuned.chosen or {"thresholds": growth.options.thresholds}
         for name in ("complexity_penalty", "max_depth", "learning_rate"):
             setattr(given, name, chosen.get(name, getattr(self, name)))
-        options = replace(growth.options, thresholds=chosen["thresholds"], leaves="rated" if seen.chosen else "votes")
+        options = replace(growth.options, thresholds=chosen["thresholds"], leaves="rated" if tuned.chosen else "votes")
         options = options.filled(thresholds="random")
         growth = replace(growth, options=options, random_thresholds=options.thresholds == "random")
         # Deeper trees might have been chosen: they count among the families of the bound.
-        deepest = DEEPEST if seen.looked and isinstance(self.max_depth, str) else 0
+        deepest = DEEPEST if tuned.had_trials and isinstance(self.max_depth, str) else 0
         plan = given._plan_as_given(prepared, replace(settings, growth=growth), trace, deepest)
         n_stages = chosen.get("n_rounds", self._n_stages())
         used = {**plan.attributes["chosen_"], "n_rounds": n_stages}

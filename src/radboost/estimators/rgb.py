@@ -17,7 +17,7 @@ from radboost._validation import check_integer
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer, number_answer, target_link
+from radboost.estimators._exporting import class_output, regression_output, target_link
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import BoostingEstimator, FitSettings
 from radboost.estimators._naming import with_constructor
@@ -25,7 +25,7 @@ from radboost.estimators._predicting import begun_at
 from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.estimators._trees_model import TreesModel
 from radboost.explain.explanation import Explanation
-from radboost.export.parts import ExportedAnswer
+from radboost.export.parts import ExportedOutput
 from radboost.families import TreeFamilies
 from radboost.losses import (
     REGRESSION_LOSSES,
@@ -58,7 +58,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     regression trees with at most n splits and leaf values of norm at most lambda. Each round draws some families, fits
     a tree of each to the negative gradient, and takes the step that leaves the lowest loss plus the price of its
     family. The price is the Rademacher complexity in the bound on the true error (Cortes, Mohri and Storcheus,
-    Regularized Gradient Boosting, NeurIPS 2019; Storcheus's thesis, chapter 3). No step raises the loss.
+    Regularized Gradient Boosting, NeurIPS 2019; Storcheus (2021), chapter 3). No step raises the loss.
 
     With two classes F(x) is one number; with more there is one for each class, and a leaf holds as many numbers.
 
@@ -168,9 +168,9 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         second = np.divide(up, down + up, out=(scores > 0).astype(np.float64), where=down + up > 0)
         return np.column_stack([1.0 - second, second])
 
-    def _exported_answer(self) -> ExportedAnswer:
+    def _exported_output(self) -> ExportedOutput:
         loss = None if isinstance(self.loss_, NotStored) else get_target_loss(self.loss_, TWO_CLASS_LOSSES)
-        return class_answer(self, target_link(loss, len(self.classes_)))
+        return class_output(self, target_link(loss, len(self.classes_)))
 
     def _read_parameters(self) -> FitSettings:
         self._check_calibration()
@@ -315,8 +315,8 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
         predicted = ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores
         return np.require(predicted, np.float64, "W")  # a loss sees scores read-only, and may return them
 
-    def _exported_answer(self) -> ExportedAnswer:
-        return number_answer(self, _loss_of_fit(self, REGRESSION_LOSSES))
+    def _exported_output(self) -> ExportedOutput:
+        return regression_output(self, _loss_of_fit(self, REGRESSION_LOSSES))
 
     def _how_to_prune(self) -> HowToPrune:
         return _how_to_prune(self, self._loss_to_prune(), lambda y: y, None)

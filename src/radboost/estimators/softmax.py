@@ -33,11 +33,11 @@ from radboost.engine import current
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._exporting import class_answer
+from radboost.estimators._exporting import class_output
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
-from radboost.export.parts import ExportedAnswer, refuse_model
+from radboost.export.parts import ExportedOutput, refuse_model
 from radboost.families.raw_rows import RawRows
 from radboost.losses.link import Link
 from radboost.model_file import storable_estimator
@@ -467,12 +467,12 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             scores = np.column_stack([np.zeros(len(scores)), scores])
         return np.asarray(softmax(scores, axis=1), dtype=np.float64)
 
-    def _exported_answer(self) -> ExportedAnswer:
+    def _exported_output(self) -> ExportedOutput:
         if self._decides_by() not in ("argmax", "minimum_cost"):
             refuse_model(type(self).__name__, f"decision={self.decision!r} draws its answers; set another one")
         self._decision()  # refuses what it cannot decide by
         costs = self.cost_ if self._decides_by() == "minimum_cost" else None
-        return class_answer(self, Link("logistic" if len(self.classes_) == 2 else "softmax"), costs)
+        return class_output(self, Link("logistic" if len(self.classes_) == 2 else "softmax"), costs)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         # A data frame that names the classes has become the matrix of the fit, or would have without costs of examples.

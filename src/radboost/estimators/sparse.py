@@ -21,7 +21,7 @@ from radboost.estimators._naming import with_constructor
 from radboost.estimators._sparse_fit import SparseBoost, no_columns
 from radboost.explain.build import RowPrediction, prediction_of_task
 from radboost.explain.explanation import Explanation
-from radboost.export.parts import ExportedAnswer
+from radboost.export.parts import ExportedOutput
 from radboost.linear.induction import InductionSettings
 from radboost.losses import SCORE_LOSSES, ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
@@ -128,8 +128,8 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost):
         """The predicted number for each row."""
         return self._scores(X)[:, 0]
 
-    def _exported_answer(self) -> ExportedAnswer:
-        return ExportedAnswer()
+    def _exported_output(self) -> ExportedOutput:
+        return ExportedOutput()
 
     def _read_parameters(self) -> InductionSettings:
         check_real_or(["auto"], "epsilon", self.epsilon, low=0.0)
@@ -255,10 +255,10 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
         larger = float(expit(score[0]))
         return prediction_of_task(score, labels, np.array([1.0 - larger, larger]), output, len(scores))
 
-    def _exported_answer(self) -> ExportedAnswer:
+    def _exported_output(self) -> ExportedOutput:
         if self._one_task:
-            return ExportedAnswer(tuple(self.task_labels_[0]), Link("logistic"))
-        return ExportedAnswer(tasks=tuple(map(tuple, self.task_labels_)))
+            return ExportedOutput(tuple(self.task_labels_[0]), Link("logistic"))
+        return ExportedOutput(tasks=tuple(map(tuple, self.task_labels_)))
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         labels, signs = read_tasks(as_tasks(y))

@@ -17,7 +17,7 @@ from radboost.explain.row import UNSEEN, GivenRow, remark_on
 from radboost.families.columns import Column, name_of
 from radboost.families.kinds import kind_of
 
-MOST_REMARKS = 5
+MOST_REMARKS = 5  # on the columns of a row
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,18 @@ class RowPrediction:
     direction: FloatArray
     score: float
     probability: float | None = None
-    target: int | None = None  # the column of y, where there are several
+    target: int | None = None  # column of y; None: there is one target
 
 
 def prediction_of_class(scores: FloatArray, classes: Sequence[Any], probabilities: FloatArray | None) -> RowPrediction:
     """Predicted class; of equal scores the first class wins, as in `predict`."""
-    columns = scores if len(scores) > 1 else np.array([0.0, scores[0]])  # one score is the lead of the second class
+    columns = scores if len(scores) > 1 else np.array([0.0, scores[0]])  # one score: the lead of the second class
     best, other = np.argsort(-columns, kind="stable")[:2].tolist()
     direction = np.zeros(len(columns))
     direction[best], direction[other] = 1.0, -1.0
     score = float(columns[best] - columns[other])
     chance = None if probabilities is None else float(probabilities[best])
-    runner_up = classes[other] if other < len(classes) else None  # of one class there is none
+    runner_up = classes[other] if other < len(classes) else None  # none with one class
     return RowPrediction(classes[best], runner_up, direction[-len(scores) :], score, chance)
 
 
@@ -55,7 +55,7 @@ def prediction_of_task(
 
 
 def prediction_of_number(scores: FloatArray, predictions: FloatArray, target: int = 0) -> RowPrediction:
-    """Predicted number, or one of several numbers."""
+    """Prediction of a regressor, for one of its targets."""
     direction = (np.arange(len(scores)) == target).astype(np.float64)
     among = target if len(scores) > 1 else None
     return RowPrediction(float(predictions[target]), None, direction, float(scores[target]), target=among)
@@ -71,9 +71,10 @@ def explained_by_trees(
     *,
     covers_are_rows: bool,
 ) -> Explanation:
-    """`contributions` has a row for each output, with the base behind the features; `leaves` one for each tree.
+    """Explanation by Shapley values; `contributions`: shape (n_outputs, n_features + 1), the base last.
 
-    `covers_are_rows`: the trees know the weight of the training rows in their leaves.
+    `leaves`: node that the row reaches in each tree. `covers_are_rows`: the covers of leaves are weights of training
+    rows.
     """
     effects = prediction.direction @ contributions
     used = np.flatnonzero(effects[:-1]).tolist()
@@ -134,12 +135,12 @@ def explained_by_terms(ensemble: SparseEnsemble, X: Any, prediction: RowPredicti
 
 
 def _sorted(parts: Iterable[Contribution]) -> tuple[Contribution, ...]:
-    """The largest effects first; of equal ones those of the first columns."""
+    """Contributions sorted by size, largest first; ties by column."""
     return tuple(sorted(parts, key=lambda one: -abs(one.effect)))
 
 
 def _margin(ensemble: Ensemble, score: float) -> float:
-    """Margin as in guarantees.margins: Deep Boosting, section 2; Multi-Class Deep Boosting, equation (1)."""
+    """Margin as in guarantees.margins: Cortes et al. (2014), section 2; Kuznetsov et al. (2014), equation (1)."""
     total = float(np.abs(ensemble.weights).sum()) * ensemble.spread
     return min(1.0, score / total) if total > 0.0 else 0.0
 

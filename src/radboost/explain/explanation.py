@@ -1,4 +1,4 @@
-"""One prediction of a model, explained: the numbers, and the same in words."""
+"""Explanation of one prediction: contributions of columns, splits on the path, and their text and HTML forms."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from radboost._numbers import are_years, number_text
 
-SHOWN = 8  # contributions and questions, the rest is added up
+SHOWN = 8  # contributions and questions in texts; the others are added up
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """How much a feature, or a term of a formula, moves the score of the row.
+    """Contribution of a feature, or of a term of a formula, to the score of the row.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Contribution:
     value : object
         What the row has there; of a term the number that it evaluates to.
     effect : float
-        Added to the score; positive where it speaks for the answer (of a regressor: where it raises the prediction).
+        Added to the score; positive if it favors the answer (for a regressor: if it raises the prediction).
     coefficient : float or None
         Of a term: effect = coefficient * value.
     remark : str
@@ -52,7 +52,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that trees asked about the row.
+    """A split on the path of the row (question), in one or several trees.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a model answers as it does for one row. `print` shows it in words.
+    """Explanation of the prediction for one row; `print` shows it in words.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Explanation:
         return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the same words, with a table of contributions."""
+        """HTML for notebooks: the text, with a table of contributions."""
         cells = "".join(
             f"<tr><td style='text-align:left'>{html.escape(text)}</td><td>{number_text(effect, '+')}</td></tr>"
             for text, effect in self._sum()
@@ -213,7 +213,7 @@ def largest_parts(explanation: Explanation, n: int) -> list[tuple[str, float]]:
 
 
 def gather(questions: Sequence[Asked]) -> list[tuple[str, float]]:
-    """Texts and effects of questions, those that differ in their thresholds only as one; the largest effects first."""
+    """Texts and effects of questions, largest effects first; questions that differ only in the threshold are merged."""
     groups: dict[tuple[Any, ...], list[Asked]] = {}
     for one in questions:
         groups.setdefault((one.column, one.yes, one.question if one.threshold is None else ""), []).append(one)

@@ -20,7 +20,7 @@ Places = npt.NDArray[np.int64]
 
 
 def trees_of(ensemble: Any) -> Iterator[tuple[float, Tree]]:
-    """The trees of an ensemble with their weights, 1 where it has none; other hypotheses are left out."""
+    """Trees of an ensemble with their weights (1 if it has none); other hypotheses are skipped."""
     weights = getattr(ensemble, "weights", np.ones(len(ensemble.hypotheses)))
     for weight, hypothesis in zip(weights.tolist(), ensemble.hypotheses, strict=True):
         tree = kind_of(hypothesis).tree(hypothesis)
@@ -29,7 +29,7 @@ def trees_of(ensemble: Any) -> Iterator[tuple[float, Tree]]:
 
 
 def cover_importances(ensemble: Any) -> FloatArray:
-    """Weight of the training rows at the splits on each column, times that of the tree, divided by the sum."""
+    """Cover of the splits on each column times the weight of the tree, normalized; shape (n_features,)."""
     importances = np.zeros(ensemble.n_features)
     for weight, tree in trees_of(ensemble):
         inner = tree.feature >= 0
@@ -39,7 +39,7 @@ def cover_importances(ensemble: Any) -> FloatArray:
 
 
 def split_counts(ensemble: Any) -> FloatArray:
-    """The number of splits on each column, in all trees."""
+    """Number of splits on each column in all trees, shape (n_features,)."""
     columns = [tree.feature[tree.feature >= 0] for _, tree in trees_of(ensemble)]
     return np.bincount(np.concatenate([np.zeros(0, int), *columns]), minlength=ensemble.n_features).astype(np.float64)
 
@@ -56,15 +56,15 @@ def permutation_importance(
     used: Sequence[int],
     unshuffled: float | None = None,
 ) -> Any:
-    """How much lower the score is with a column shuffled, as scikit-learn's function of the same name draws it.
+    """Decrease of the score when a column is shuffled, with the draws of scikit-learn's function of this name.
 
-    A column that is not among the `used` ones cannot change a prediction, and is not tried. `unshuffled` is the score
-    of the rows as they are; None computes it.
+    Columns that are not `used` cannot change a prediction, and are skipped. `unshuffled` is the score of the rows as
+    they are; None computes it.
     """
-    from sklearn.metrics import check_scoring  # which loads much that fits and predictions do not need
+    from sklearn.metrics import check_scoring  # slow to import
 
     scorer = check_scoring(model, scoring=scoring)
-    X = _own_copy(X)
+    X = _shufflable_copy(X)
     n_rows, n_columns = X.shape
     if n_rows == 0:
         raise ValueError("X has no rows, so there is nothing to shuffle.")
@@ -103,7 +103,7 @@ def _orders(n_rows: int, n_repeats: int, random_state: Any) -> list[Places]:
     return orders
 
 
-def _own_copy(X: Any) -> Any:
+def _shufflable_copy(X: Any) -> Any:
     """Copy of arrays and sparse rows, one column of which can be shuffled at a time; data frames as they are."""
     X = known_form(X)
     if sparse.issparse(X):
@@ -120,7 +120,7 @@ def _own_copy(X: Any) -> Any:
 
 @contextlib.contextmanager
 def _shuffled(X: Any, column: int, order: Places) -> Iterator[Any]:
-    """Rows in which row i has the value of row order[i] in one column, which gets its values back in the end."""
+    """Context with rows in which row i has the value of row order[i] in one column; restores the column."""
     if isinstance(X, np.ndarray):
         kept = X[:, column].copy()
         X[:, column] = kept[order]

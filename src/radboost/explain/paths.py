@@ -1,4 +1,4 @@
-"""Path of one row through trees: its questions, how they moved the score, and the rows in the same leaves."""
+"""Paths of a row through trees: its splits, their effect on the score, and the training rows in its leaves."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from radboost.trees.describe import TreeNames, plain_question
 
 
 def leaf_values(tree: Tree, direction: FloatArray) -> FloatArray:
-    """Contribution of each leaf to the score in a direction, a weight for each output. Zeros at the other nodes."""
+    """Contribution of each leaf to a weighted sum of outputs; shape (n_nodes,), 0 at inner nodes."""
     values = np.zeros(tree.n_nodes)
     values[tree.feature < 0] = leaf_rows(tree) @ direction
     return values
 
 
 def expected_values(tree: Tree, values: FloatArray) -> FloatArray:
-    """At each node the mean of the leaves below it by training weight; where that is 0 both sides count alike."""
+    """Mean of the leaves below each node by training weight (if that is 0, the mean of both children)."""
     expected, cover, left = values.tolist(), np.maximum(tree.cover, 0.0).tolist(), tree.left.tolist()
     for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children come after their parents
         yes, no = left[node], left[node] + 1
@@ -56,7 +56,7 @@ def questions_on_paths(
     """Questions on the paths of a row to these leaves. Each moves the expected score by the difference of two nodes.
 
     The moves on a path sum to the value of the tree minus its mean, so that all together are f(x) minus its base. They
-    are what the answers do in the order in which they are given; Shapley values are the mean over all orders.
+    depend on the order of the splits; Shapley values are the mean over all orders.
     """
     effects: dict[tuple[Any, ...], list[float]] = {}
     questions: dict[tuple[Any, ...], str] = {}

@@ -1,4 +1,4 @@
-"""One row as users pass it, and what a model makes of its values."""
+"""Reading of one row in the forms that users pass, for explanations."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class GivenRow:
     """A row in two forms: a table of one row that `predict` takes, and its values as they are shown."""
 
     table: Any
-    by_name: bool  # values were given by the names of the columns, which the table does not have
+    by_name: bool  # True: values were given by column names, which the table lacks
 
     def value(self, column: int) -> Any:
-        """Value of a column, as a type of Python's own."""
+        """Value of a column, as a built-in Python type."""
         if sparse.issparse(self.table):
             return float(self.table[:, [column]].toarray()[0, 0])
         result = column_values(self.table, column)[0]
@@ -92,7 +92,7 @@ def remark_on(row: GivenRow, column: int, matrix: FloatArray, categories: Mappin
 
 
 def as_numbers(matrix: Any) -> FloatArray:
-    """The numbers of a row that was read."""
+    """Values of the row in the matrix that was read, shape (n_features,)."""
     return np.asarray(dense_rows(matrix)[0], dtype=np.float64)
 
 

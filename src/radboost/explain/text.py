@@ -1,4 +1,4 @@
-"""A whole ensemble as text."""
+"""Text of a whole ensemble, for `to_text`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from radboost.families.kinds import kind_of
 from radboost.trees import Tree
 from radboost.trees.describe import TreeNames
 
-ALL = 2**31  # categories and classes: none of them is left out
+ALL = 2**31  # limit of listed categories and classes: all are listed
 
 
 def boosted_text(ensemble: Ensemble, max_trees: int | None) -> str:
-    """f(x) as a sum: each hypothesis with its weight, question by question, the largest weights first."""
+    """f(x) as a sum: each hypothesis with its weight and its splits, largest weights first."""
     if not len(ensemble):
         return "f(x) = 0: the model is empty."
     names = replace(ensemble.names, listed=ALL)
@@ -30,7 +30,7 @@ def boosted_text(ensemble: Ensemble, max_trees: int | None) -> str:
 
 
 def layered_text(program: Any, classes: Sequence[Any], max_trees: int | None) -> str:
-    """A branching program: the trees of its nodes, layer by layer, each with where a row goes from it."""
+    """A branching program: the tree of each node, layer by layer, and the probabilities of its successors."""
     names = TreeNames(program.feature_names, program.categories, classes, ALL)
     head = (
         f"A branching program of {program.n_layers} layers: a row walks from node to node, left or right by chance, "
@@ -48,7 +48,7 @@ def layered_text(program: Any, classes: Sequence[Any], max_trees: int | None) ->
 
 
 def sparse_text(ensemble: SparseEnsemble, max_trees: int | None) -> str:
-    """The formula of each output, a term on a line, the largest weights first; trees are spelled out below them."""
+    """Formula of each output, one term per line, largest weights first, followed by the trees."""
     names = TreeNames(ensemble.feature_names, listed=ALL)
     lines = []
     for output in range(ensemble.n_outputs):

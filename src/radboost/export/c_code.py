@@ -1,4 +1,4 @@
-"""A model as one file of C99 that needs no library, not even that of mathematics."""
+"""Export of a model as one file of C99 without dependencies (no libm), for `to_c`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from radboost.export.c_links import (
 )
 from radboost.export.parts import (
     Exported,
-    ExportedAnswer,
+    ExportedOutput,
     ExportError,
     ScoreSum,
     categories_left,
@@ -42,10 +42,10 @@ from radboost.export.parts import (
 )
 from radboost.losses.link import Link
 
-LONGEST_NAME = 40
-LONGEST_TEXT = 200  # of a name in a comment
-WIDTH = 116
-MISSING_LEFT, BY_CATEGORY, NUMBERS_LEFT = 1, 2, 4
+LONGEST_NAME = 40  # characters of the prefix of functions
+LONGEST_TEXT = 200  # characters of a name in a comment
+WIDTH = 116  # characters of a line of a table
+MISSING_LEFT, BY_CATEGORY, NUMBERS_LEFT = 1, 2, 4  # flags of a node, see NODES
 PUBLIC = r"^((?:void|int|double) NAME_\w+\(.*\))\n\{"  # the head of a function that is not static
 
 GUARD = """#ifdef __FAST_MATH__
@@ -56,7 +56,7 @@ NODES = """
 /* Nodes: the column (-1 at a leaf), the left child, which the right one follows (at a leaf its number), the threshold
    or the number of the set, and flags: 1 missing values go left, 2 asks for a category, 4 all numbers go left. */
 """
-WALK = """
+FIND_LEAF = """
 /* The leaf of a tree that a row reaches. */
 static unsigned long NAME_leaf(const double *x, unsigned long root)
 {
@@ -103,22 +103,25 @@ PRODUCTS = """    for (t = 0; t < N_PRODUCTS; ++t) {
 
 
 def c_code(model: Exported, name: str, probabilities: bool) -> str:
-    """The text of the file; `name` begins the names of its functions."""
+    """Text of the file; `name` is the prefix of its functions."""
     check_name(name)
-    scores, answer = model.scores, model.answer
-    link = link_of(answer) if answer.labels is not None and probabilities else None
+    scores, output = model.scores, model.output
+    link = link_of(output) if output.labels is not None and probabilities else None
     if link is not None:
-        check_stack(link, answer)
+        check_stack(link, output)
     parts = []
     if scores.trees:
-        parts += [*_tree_tables(scores), WALK.replace("CATEGORY", CATEGORY if _asks_categories(scores) else "")]
+        parts += [
+            *_tree_tables(scores),
+            FIND_LEAF.replace("CATEGORY", CATEGORY if _splits_on_categories(scores) else ""),
+        ]
     if scores.products:
         parts += _product_tables(scores)
-    parts += [_scores_function(scores), _answers(answer, scores.n_outputs, link, probabilities)]
+    parts += [_scores_function(scores), _outputs(output, scores.n_outputs, link, probabilities)]
     sizes = {"N_TREES": len(scores.trees), "N_PRODUCTS": len(scores.products), "N": scores.n_outputs}
-    sizes["K"] = answer.n_classes
+    sizes["K"] = output.n_classes
     definitions = "".join(parts)
-    text = GUARD + _constants(scores, answer) + _prototypes(definitions) + definitions
+    text = GUARD + _constants(scores, output) + _prototypes(definitions) + definitions
     for word, size in sizes.items():
         text = re.sub(rf"\b{word}\b", str(size), text)
     return _comment(model, probabilities) + text.replace("NAME_", f"{name}_")
@@ -142,7 +145,7 @@ def quoted(value: Any) -> str:
 
 
 def _comment(model: Exported, probabilities: bool) -> str:
-    scores, answer = model.scores, model.answer
+    scores, output = model.scores, model.output
     lines = [
         f"{model.title} of RadBoost: {len(scores.trees)} trees, {len(scores.products)} columns or products.",
         "",
@@ -158,18 +161,18 @@ def _comment(model: Exported, probabilities: bool) -> str:
             lines.append(f"    {code}: {quoted(category)}")
         if feature in scores.categories:
             lines.append("    Any other value is a missing one.")
-    if answer.labels is not None:
-        lines += ["", "Classes:", *(f"  {k}: {quoted(one)}" for k, one in enumerate(plain_labels(answer.labels)))]
-    if answer.tasks is not None:
-        pairs = (f"  {k}: {quoted(plain_labels(labels))}" for k, labels in enumerate(answer.tasks))
+    if output.labels is not None:
+        lines += ["", "Classes:", *(f"  {k}: {quoted(one)}" for k, one in enumerate(plain_labels(output.labels)))]
+    if output.tasks is not None:
+        pairs = (f"  {k}: {quoted(plain_labels(labels))}" for k, labels in enumerate(output.tasks))
         lines += ["", "Tasks, and the two labels of each:", *pairs]
-    if not probabilities and answer.has_labels:
+    if not probabilities and output.has_labels:
         lines += ["", "Exported without probabilities."]
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */", ""])
 
 
-def _constants(scores: ScoreSum, answer: ExportedAnswer) -> str:
-    classes = f", NAME_n_classes = {answer.n_classes}" if answer.labels is not None else ""
+def _constants(scores: ScoreSum, output: ExportedOutput) -> str:
+    classes = f", NAME_n_classes = {output.n_classes}" if output.labels is not None else ""
     return f"\nenum {{ NAME_n_features = {scores.n_features}, NAME_n_scores = {scores.n_outputs}{classes} }};\n"
 
 
@@ -178,12 +181,12 @@ def _prototypes(definitions: str) -> str:
     return "\n" + "".join(f"{head};\n" for head in re.findall(PUBLIC, definitions, re.MULTILINE))
 
 
-def _asks_categories(scores: ScoreSum) -> bool:
+def _splits_on_categories(scores: ScoreSum) -> bool:
     return any(len(one.tree.category_nodes) for one in scores.trees)
 
 
 def _tree_tables(scores: ScoreSum) -> list[str]:
-    """The nodes of all trees, one tree after the other; a leaf has its number instead of a left child."""
+    """Tables of the nodes of all trees, concatenated; a leaf has its index instead of a left child."""
     features, thresholds, left, flags = [], [], [], []
     sets: list[tuple[int, list[int]]] = []
     for one in scores.trees:
@@ -264,34 +267,34 @@ def _scores_function(scores: ScoreSum) -> str:
     return head + "".join([*variables, *body]) + "}\n"
 
 
-def _answers(answer: ExportedAnswer, n_outputs: int, link: Link | None, probabilities: bool) -> str:
-    if answer.tasks is not None:
+def _outputs(output: ExportedOutput, n_outputs: int, link: Link | None, probabilities: bool) -> str:
+    if output.tasks is not None:
         return TASKS + (EXP + LOGISTIC + TASK_PROBABILITIES if probabilities else "")
-    if answer.labels is None:
+    if output.labels is None:
         number, exponential = (NUMBER, EXPONENTIAL) if n_outputs == 1 else (NUMBERS, EXPONENTIALS)
-        return EXP + exponential if answer.exponential else number
+        return EXP + exponential if output.exponential else number
     parts = []
-    if link is not None or answer.costs is not None:
-        parts.append(link_functions(link_of(answer)))
-    if answer.costs is not None:
-        rows = ["{" + ", ".join(map(_number, line)) + "}" for line in answer.costs.tolist()]
+    if link is not None or output.costs is not None:
+        parts.append(link_functions(link_of(output)))
+    if output.costs is not None:
+        rows = ["{" + ", ".join(map(_number, row)) + "}" for row in output.costs.tolist()]
         parts.append(CHEAPEST.replace("COSTS", "{\n" + _wrapped(rows) + "    }"))
     else:
-        parts.append(SIGN if answer.n_classes == 2 else LARGEST_SCORE)
+        parts.append(SIGN if output.n_classes == 2 else LARGEST_SCORE)
     if link is not None:
-        parts.append(_probabilities(answer))
+        parts.append(_probabilities(output))
     return "".join(parts)
 
 
-def _probabilities(answer: ExportedAnswer) -> str:
-    text = LOG + VOTES + PROBABILITIES if answer.calibration.power else PROBABILITIES.replace(CALL_VOTES, "")
+def _probabilities(output: ExportedOutput) -> str:
+    text = LOG + VOTES + PROBABILITIES if output.calibration.power else PROBABILITIES.replace(CALL_VOTES, "")
     for word in ("temperature", "doubt", "power", "ground"):
-        text = text.replace(word.upper(), _number(getattr(answer.calibration, word)))
+        text = text.replace(word.upper(), _number(getattr(output.calibration, word)))
     return text
 
 
 def _number(value: float) -> str:
-    """A double to the last bit. C99 rounds decimal numbers as it likes, hexadecimal ones not at all."""
+    """C literal that is exactly this double: decimal literals may be rounded by the compiler, hexadecimal ones not."""
     if not np.isfinite(value):
         raise ExportError(f"The model holds the number {value}, which C has no literal for.")
     return repr(value) if value == int(value) and abs(value) < 1e15 else float(value).hex()
@@ -302,7 +305,7 @@ def _real(name: str, values: Any) -> str:
 
 
 def _whole(name: str, values: Any) -> str:
-    """A table of whole numbers, in the smallest type that holds them on every machine."""
+    """Table of integers, in the smallest C type that holds them on every machine."""
     low, high = int(values.min()), int(values.max())
     if low < 0:
         kind = "signed char" if high < 2**7 else "short" if high < 2**15 else "long"
@@ -312,7 +315,7 @@ def _whole(name: str, values: Any) -> str:
 
 
 def _wrapped(items: Iterable[str]) -> str:
-    """Items between commas, in lines of a readable length."""
+    """Items separated by commas, in lines of at most `WIDTH` characters."""
     lines, line = [], "   "
     for item in items:
         if len(line) + len(item) > WIDTH:

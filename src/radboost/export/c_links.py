@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radboost.export.parts import ExportedAnswer, formula_of, refuse_probabilities
+from radboost.export.parts import ExportedOutput, formula_of, refuse_probabilities
 from radboost.losses.link import Link
 
 # The link "balance" works on a square of numbers on the stack.
@@ -243,9 +243,9 @@ def link_functions(link: Link) -> str:
     return EXP + logistic + RULE.replace("BODY", "{" + body + "}").replace("SCALE", link.scale.hex())
 
 
-def check_stack(link: Link, answer: ExportedAnswer) -> None:
-    if link.name == "balance" and answer.n_classes > MOST_BALANCED:
+def check_stack(link: Link, output: ExportedOutput) -> None:
+    if link.name == "balance" and output.n_classes > MOST_BALANCED:
         refuse_probabilities(
-            f"objective='sum' with the logistic loss takes the square of {answer.n_classes} classes in numbers on the "
+            f"objective='sum' with the logistic loss takes the square of {output.n_classes} classes in numbers on the "
             f"stack, and C code is made for at most {MOST_BALANCED} classes"
         )

@@ -1,4 +1,4 @@
-"""A model as an ONNX graph in double precision, with the operator TreeEnsemble of ai.onnx.ml 5."""
+"""Export of a model as an ONNX graph in double precision, with the operator TreeEnsemble of ai.onnx.ml 5."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.export.onnx_links import add_link, add_logistic, times_votes
+from radboost.export.onnx_links import add_link, add_logistic, times_vote_factor
 from radboost.export.onnx_nodes import Graph, need_onnx
 from radboost.export.onnx_trees import category_questions, tree_attributes
-from radboost.export.parts import Exported, ExportedAnswer, ExportError, ScoreSum, link_of, plain_labels
+from radboost.export.parts import Exported, ExportedOutput, ExportError, ScoreSum, link_of, plain_labels
 from radboost.families.exported import WeightedProduct
 
 if TYPE_CHECKING:
@@ -23,34 +23,34 @@ INPUT = "X"
 
 
 def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
-    """The graph, with what columns, categories and classes are called in its metadata."""
+    """ONNX model of an exported model; names of columns, categories and classes are in its metadata."""
     onnx = need_onnx()
     # onnxruntime before 1.30 adds up trees of a single leaf wrongly, unless they come first.
-    scores, answer = model.scores.without_constants(), model.answer
-    link = link_of(answer) if answer.labels is not None and probabilities else None
+    scores, output = model.scores.without_constants(), model.output
+    link = link_of(output) if output.labels is not None and probabilities else None
     graph = Graph()
     table = _add_scores(graph, scores)
-    one = scores.n_outputs == 1 and answer.tasks is None
+    one = scores.n_outputs == 1 and output.tasks is None
     flat = graph.add("Reshape", table, graph.whole([-1])) if one else table
-    if answer.tasks is not None:
-        _add_tasks(graph, table, answer.tasks, probabilities)
-    elif answer.labels is None:
-        clipped = graph.add("Clip", flat, graph.real(-708.0), graph.real(709.0)) if answer.exponential else flat
-        result = graph.add("Exp", clipped) if answer.exponential else flat
+    if output.tasks is not None:
+        _add_tasks(graph, table, output.tasks, probabilities)
+    elif output.labels is None:
+        clipped = graph.add("Clip", flat, graph.real(-708.0), graph.real(709.0)) if output.exponential else flat
+        result = graph.add("Exp", clipped) if output.exponential else flat
         graph.output("prediction", result, "double", 1 if one else 2, scores.n_outputs)
     else:
-        kind = _add_label(graph, table, answer)
+        kind = _add_label(graph, table, output)
         graph.output("label", graph.last, kind, 1)
         if link is not None:
-            calibration = answer.calibration
+            calibration = output.calibration
             shrunk = graph.add("Div", table, graph.real(calibration.temperature))
-            result = add_link(graph, link, shrunk, answer.n_classes)
+            result = add_link(graph, link, shrunk, output.n_classes)
             if calibration.power:
-                result = times_votes(graph, result, table, calibration.power, calibration.ground)
+                result = times_vote_factor(graph, result, table, calibration.power, calibration.ground)
             if calibration.doubt:
                 result = graph.add("Mul", result, graph.real(1.0 - calibration.doubt))
-                result = graph.add("Add", result, graph.real(calibration.doubt / answer.n_classes))
-            graph.output("probabilities", result, "double", 2, answer.n_classes)
+                result = graph.add("Add", result, graph.real(calibration.doubt / output.n_classes))
+            graph.output("probabilities", result, "double", 2, output.n_classes)
     graph.output("scores", flat, "double", 1 if one else 2, scores.n_outputs)
     opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
     proto = onnx.helper.make_model(
@@ -62,10 +62,10 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
 
 
 def _metadata(model: Exported) -> dict[str, str]:
-    """Names as JSON, which is ASCII whatever they hold."""
+    """Metadata by key, as JSON in ASCII."""
     names = model.scores.feature_names
-    labels = model.answer.labels
-    tasks = model.answer.tasks
+    labels = model.output.labels
+    tasks = model.output.tasks
     return {
         "model": model.title,
         "feature_names": json.dumps(None if names is None else list(names)),
@@ -80,7 +80,7 @@ def _add_scores(graph: Graph, scores: ScoreSum) -> str:
     parts = []
     if scores.trees or not scores.products:
         questions = category_questions(scores)
-        rows = _with_answers(graph, questions.tables) if questions.tables else INPUT
+        rows = _with_category_columns(graph, questions.tables) if questions.tables else INPUT
         parts.append(graph.add("TreeEnsemble", rows, domain="ai.onnx.ml", **tree_attributes(scores, questions)))
     lengths = sorted({len(product.features) for product in scores.products})
     parts += [_add_products(graph, [one for one in scores.products if len(one.features) == n]) for n in lengths]
@@ -93,7 +93,7 @@ def _add_scores(graph: Graph, scores: ScoreSum) -> str:
 
 
 def _add_products(graph: Graph, products: list[WeightedProduct]) -> str:
-    """Products of as many columns each, times their weights."""
+    """Sum of products of equally many columns, times their weights."""
     values = ""
     for index in range(len(products[0].features)):
         columns = graph.whole([product.features[index] for product in products])
@@ -102,8 +102,8 @@ def _add_products(graph: Graph, products: list[WeightedProduct]) -> str:
     return graph.add("MatMul", values, graph.real(np.array([product.weights for product in products])))
 
 
-def _with_answers(graph: Graph, tables: Mapping[int, FloatArray]) -> str:
-    """X and behind it the answers to the questions about categories; a code that does not exist is a missing value."""
+def _with_category_columns(graph: Graph, tables: Mapping[int, FloatArray]) -> str:
+    """X with columns appended for splits on categories; an unknown code is a missing value."""
     parts = [INPUT]
     for feature, table in tables.items():
         codes = graph.add("Floor", graph.add("Gather", INPUT, graph.whole(feature), axis=1))
@@ -131,14 +131,14 @@ def _add_tasks(graph: Graph, scores: str, tasks: tuple[tuple[Any, ...], ...], pr
         graph.output("probabilities", add_logistic(graph, scores), "double", 2, len(tasks))
 
 
-def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:
-    """Adds the label of each row, and returns the type of the labels."""
-    labels, kind = _label_table(answer.labels or ())
-    if answer.costs is not None:
-        chances = add_link(graph, link_of(answer), scores, answer.n_classes)
-        costs = graph.add("MatMul", chances, graph.real(answer.costs))
+def _add_label(graph: Graph, scores: str, output: ExportedOutput) -> str:
+    """Add a node with the label of each row; returns the type of the labels."""
+    labels, kind = _label_table(output.labels or ())
+    if output.costs is not None:
+        probabilities = add_link(graph, link_of(output), scores, output.n_classes)
+        costs = graph.add("MatMul", probabilities, graph.real(output.costs))
         index = graph.add("ArgMin", costs, axis=1, keepdims=0)
-    elif answer.n_classes == 2:
+    elif output.n_classes == 2:
         above = graph.add("Greater", graph.add("Reshape", scores, graph.whole([-1])), graph.real(0.0))
         index = graph.add("Cast", above, to=graph.type_number("int64"))
     else:
@@ -148,7 +148,7 @@ def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:
 
 
 def _label_table(given: tuple[Any, ...]) -> tuple[Any, str]:
-    """The labels as an array of a type that ONNX has, and that type."""
+    """Labels as an array of a type that ONNX has, and the name of that type."""
     labels = plain_labels(given)
     kinds = {type(label) for label in labels}
     if kinds == {str}:

@@ -1,4 +1,4 @@
-"""Probabilities of scores as nodes of an ONNX graph."""
+"""Links (scores to probabilities) as nodes of an ONNX graph, for `onnx_graph`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from radboost.export.onnx_nodes import Graph
 from radboost.export.parts import formula_of, refuse_probabilities
 from radboost.losses.link import Link
 
-# The link "balance" takes about ten nodes for each class, and for each row the square of the classes in numbers.
+# Classes; the link "balance" needs about ten nodes per class, and n_classes^2 values per row.
 MOST_BALANCED = 256
 
 
@@ -21,16 +21,16 @@ def add_link(graph: Graph, link: Link, scores: str, n_classes: int) -> str:
     return formula_of(link, LINKS)(graph, scores, n_classes)
 
 
-def times_votes(graph: Graph, probabilities: str, scores: str, power: float, ground: float) -> str:
-    """Times (ground + score - lowest score)^power; amounts are divided by the largest first, so that none overflows."""
+def times_vote_factor(graph: Graph, probabilities: str, scores: str, power: float, prior: float) -> str:
+    """Probabilities times (prior + score - lowest score)^power, normalized; scaled first, so that nothing overflows."""
     lowest = graph.add("ReduceMin", scores, graph.whole([1]), keepdims=1)
-    votes = graph.add("Add", graph.add("Sub", scores, lowest), graph.real(ground))
+    votes = graph.add("Add", graph.add("Sub", scores, lowest), graph.real(prior))
     ratios = graph.add("Div", votes, graph.add("ReduceMax", votes, graph.whole([1]), keepdims=1))
-    return _shares(graph, graph.add("Mul", probabilities, graph.add("Pow", ratios, graph.real(power))))
+    return _normalized(graph, graph.add("Mul", probabilities, graph.add("Pow", ratios, graph.real(power))))
 
 
 def add_logistic(graph: Graph, values: str) -> str:
-    """1 / (1 + exp(-v)): where the exponential is infinite this is 0, as it should be."""
+    """1 / (1 + exp(-v)); 0, as it should be, if the exponential overflows."""
     one = graph.real(1.0)
     return graph.add("Div", one, graph.add("Add", one, graph.add("Exp", graph.add("Neg", values))))
 
@@ -42,10 +42,11 @@ def _logistic(graph: Graph, scores: str, n_classes: int) -> str:
 
 def _offset_logistic(graph: Graph, scores: str, n_classes: int) -> str:
     both = graph.add("Mul", scores, graph.real([-1.0, 1.0]))
-    return _shares(graph, add_logistic(graph, graph.add("Add", both, graph.real(1.0))))
+    return _normalized(graph, add_logistic(graph, graph.add("Add", both, graph.real(1.0))))
 
 
-def _shares(graph: Graph, amounts: str) -> str:
+def _normalized(graph: Graph, amounts: str) -> str:
+    """Rows divided by their sums."""
     return graph.add("Div", amounts, graph.add("ReduceSum", amounts, graph.whole([1]), keepdims=1))
 
 
@@ -55,18 +56,18 @@ def _odds(graph: Graph, scores: str) -> str:
 
 
 def _softmax(graph: Graph, scores: str, n_classes: int) -> str:
-    return _shares(graph, _odds(graph, scores))
+    return _normalized(graph, _odds(graph, scores))
 
 
 def _compsum(graph: Graph, scores: str, n_classes: int) -> str:
     odds = _odds(graph, scores)
     others = graph.add("Sub", graph.add("ReduceSum", odds, graph.whole([1]), keepdims=1), odds)
     factor = graph.add("Add", odds, graph.add("Mul", others, graph.real(np.e)))
-    return _shares(graph, graph.add("Mul", odds, factor))
+    return _normalized(graph, graph.add("Mul", odds, factor))
 
 
-def _logistic_shares(graph: Graph, scores: str, n_classes: int) -> str:
-    """The logistic function is exp(min(v, 0)) / (1 + exp(-abs v)); it is divided by that of the largest score."""
+def _normalized_logistic(graph: Graph, scores: str, n_classes: int) -> str:
+    """Logistic function exp(min(v, 0)) / (1 + exp(-abs v)) of scores, divided by that of the largest, normalized."""
     largest = graph.add("ReduceMax", scores, graph.whole([1]), keepdims=1)
     zero, one = graph.real(0.0), graph.real(1.0)
 
@@ -78,11 +79,11 @@ def _logistic_shares(graph: Graph, scores: str, n_classes: int) -> str:
 
     ratio = graph.add("Div", denominator(largest), denominator(scores))
     powers = graph.add("Exp", graph.add("Sub", lower(scores), lower(largest)))
-    return _shares(graph, graph.add("Mul", powers, ratio))
+    return _normalized(graph, graph.add("Mul", powers, ratio))
 
 
 def _balance(graph: Graph, scores: str, n_classes: int) -> str:
-    """The elimination of radboost.objectives.sum (Grassmann, Taksar and Heyman, 1985), class by class."""
+    """Elimination of radboost.objectives.sum (Grassmann, Taksar and Heyman, 1985), class by class."""
     if n_classes > MOST_BALANCED:
         refuse_probabilities(
             f"objective='sum' with the logistic loss takes an elimination over {n_classes} classes, and ONNX graphs "
@@ -102,13 +103,13 @@ def _balance(graph: Graph, scores: str, n_classes: int) -> str:
         column = graph.add("Div", column, graph.add("ReduceSum", away, graph.whole([2]), keepdims=1))
         columns.append(column)
         rates = graph.add("Add", inner, graph.add("Mul", column, away))
-    shares = graph.add("Div", rates, rates)  # ones, of the shape (rows, 1, 1)
+    probabilities = graph.add("Div", rates, rates)  # ones, of the shape (rows, 1, 1)
     for column in reversed(columns):
-        share = graph.add("ReduceSum", graph.add("Mul", shares, column), graph.whole([1]), keepdims=1)
-        shares = graph.add("Concat", shares, share, axis=1)
-    shares = _shares(graph, graph.add("Squeeze", shares, graph.whole([2])))
+        probability = graph.add("ReduceSum", graph.add("Mul", probabilities, column), graph.whole([1]), keepdims=1)
+        probabilities = graph.add("Concat", probabilities, probability, axis=1)
+    probabilities = _normalized(graph, graph.add("Squeeze", probabilities, graph.whole([2])))
     _, indices = graph.add_several("TopK", 2, order, graph.whole([n_classes]), axis=1, largest=0)
-    return graph.add("GatherElements", shares, indices, axis=1)
+    return graph.add("GatherElements", probabilities, indices, axis=1)
 
 
 LINKS: dict[str, Callable[[Graph, str, int], str]] = {
@@ -116,6 +117,6 @@ LINKS: dict[str, Callable[[Graph, str, int], str]] = {
     "offset_logistic": _offset_logistic,
     "softmax": _softmax,
     "compsum": _compsum,
-    "logistic_shares": _logistic_shares,
+    "logistic_shares": _normalized_logistic,
     "balance": _balance,
 }

@@ -1,4 +1,4 @@
-"""Neutral form behind all exported forms: a sum of weighted trees and columns, and outputs made of its scores."""
+"""Common form behind all exports: scores as a sum of weighted trees and products of columns, and outputs of scores."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ INSTEAD = "model.save(path) and model.to_dict() keep it whole."
 
 
 class ExportError(ValueError):
-    """The model has something that the exported form cannot say; the message names it."""
+    """The model has something that the exported form cannot express; the message names it."""
 
 
 @dataclass(frozen=True)
 class ScoreSum:
-    """Scores of a row: `start`, then the trees, then the products, in their order; in the end `taken_off` goes off."""
+    """Scores of a row: `start`, plus trees, plus products, in this order, minus `taken_off`."""
 
     n_features: int
     n_outputs: int
-    start: FloatArray
+    start: FloatArray  # shape (n_outputs,)
     trees: tuple[WeightedTree, ...] = ()
     products: tuple[WeightedProduct, ...] = ()
     taken_off: float = 0.0
@@ -57,18 +57,18 @@ class ScoreSum:
 
 
 @dataclass(frozen=True)
-class ExportedAnswer:
-    """Outputs made of scores: of classes a label and probabilities, of a regression a number.
+class ExportedOutput:
+    """Outputs computed from scores: label and probabilities of a classifier, prediction of a regressor.
 
-    Of several tasks there is a label for each, the second where its score is positive, and the probability of that one,
+    With several tasks: for each the second label if the score is positive, and the probability of the second label,
     the logistic function of the score.
     """
 
-    labels: tuple[Any, ...] | None = None  # of classes
-    link: Link | str | None = None  # of classes; a text says why there is none
+    labels: tuple[Any, ...] | None = None  # of a classifier
+    link: Link | str | None = None  # of a classifier; a text is the reason why there is none
     calibration: Calibration = field(default_factory=Calibration)
-    costs: FloatArray | None = None  # costs[c, k] of predicting k where c is right: the cheapest class is predicted
-    exponential: bool = False  # of a regression: exp(score) is predicted
+    costs: FloatArray | None = None  # costs[c, k] of predicting k for label c: the cheapest class is predicted
+    exponential: bool = False  # of a regressor: exp(score) is predicted
     tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, instead of `labels`
 
     @property
@@ -86,14 +86,14 @@ class Exported:
 
     title: str  # the class of the estimator
     scores: ScoreSum
-    answer: ExportedAnswer
+    output: ExportedOutput
 
 
-def link_of(answer: ExportedAnswer) -> Link:
-    """The link of a classifier, or why it has none."""
-    if not isinstance(answer.link, Link):
-        refuse_probabilities(str(answer.link))
-    return answer.link
+def link_of(output: ExportedOutput) -> Link:
+    """Link of a classifier; ExportError with the reason if it has none."""
+    if not isinstance(output.link, Link):
+        refuse_probabilities(str(output.link))
+    return output.link
 
 
 def refuse_probabilities(why: str) -> NoReturn:
@@ -103,14 +103,14 @@ def refuse_probabilities(why: str) -> NoReturn:
 
 
 def formula_of(link: Link, formulas: Mapping[str, T]) -> T:
-    """The formula of a link in an exported form, from those that it has."""
+    """Formula of a link from the `formulas` of an exported form; ExportError if it has none."""
     if link.name not in formulas:
         refuse_probabilities(f"this form has no formula for the link {link.name!r}")
     return formulas[link.name]
 
 
 def sum_of_trees(ensemble: Ensemble, *, taken_off: float = 0.0) -> ScoreSum:
-    """A boosted ensemble, if all of its hypotheses are trees."""
+    """Scores of a boosted ensemble; ExportError unless all hypotheses are trees."""
     trees = []
     for hypothesis, weight in zip(ensemble.hypotheses, ensemble.weights, strict=True):
         tree = kind_of(hypothesis).boosted_part(hypothesis, float(weight))
@@ -129,10 +129,10 @@ def sum_of_trees(ensemble: Ensemble, *, taken_off: float = 0.0) -> ScoreSum:
 
 
 def sum_of_features(ensemble: SparseEnsemble, n_features: int) -> ScoreSum:
-    """A sparse ensemble, if its hypotheses are columns, products of columns, stumps and trees."""
+    """Scores of a sparse ensemble; ExportError unless hypotheses are columns, products of columns, stumps or trees."""
     trees, products = [], []
-    for hypothesis, line in zip(ensemble.hypotheses, ensemble.weights, strict=True):
-        part = kind_of(hypothesis).sparse_part(hypothesis, line, n_features)
+    for hypothesis, weights in zip(ensemble.hypotheses, ensemble.weights, strict=True):
+        part = kind_of(hypothesis).sparse_part(hypothesis, weights, n_features)
         if part is None:
             refuse(hypothesis)
         if isinstance(part, WeightedTree):
@@ -157,7 +157,7 @@ def refuse_model(name: str, what: str) -> NoReturn:
 
 
 def categories_left(tree: Tree) -> dict[int, list[int]]:
-    """Codes that go left, by the node that asks for a category."""
+    """Codes that go left, by node that splits on categories."""
     return {int(node): tree.categories_left(int(node)) or [] for node in tree.category_nodes}
 
 
@@ -168,9 +168,9 @@ def leaf_numbers(tree: Tree) -> npt.NDArray[np.intp]:
 
 
 def used_features(scores: ScoreSum) -> list[int]:
-    """The columns that the scores depend on, ascending."""
-    asked = {feature for one in scores.trees for feature in one.tree.columns}
-    return sorted(asked | {feature for product in scores.products for feature in product.features})
+    """Indices of the columns that the scores depend on, ascending."""
+    in_trees = {feature for one in scores.trees for feature in one.tree.columns}
+    return sorted(in_trees | {feature for product in scores.products for feature in product.features})
 
 
 def feature_name(scores: ScoreSum, feature: int) -> str | None:
@@ -178,5 +178,5 @@ def feature_name(scores: ScoreSum, feature: int) -> str | None:
 
 
 def plain_labels(labels: Sequence[Any]) -> list[Any]:
-    """Labels as values of Python's own."""
+    """Labels as built-in Python values."""
     return [label.item() if isinstance(label, np.generic) else label for label in labels]

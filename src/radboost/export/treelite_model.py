@@ -19,7 +19,7 @@ def treelite_model(model: Exported) -> treelite.Model:
         from treelite import model_builder
     except ImportError as error:
         raise ImportError("to_treelite needs the package treelite: pip install 'radboost[export]'.") from error
-    scores, answer = model.scores, model.answer
+    scores, output = model.scores, model.output
     if scores.products:
         raise ExportError(
             "Treelite has trees only, and this model has columns or products of columns: use to_onnx or to_c."
@@ -28,14 +28,14 @@ def treelite_model(model: Exported) -> treelite.Model:
     n_outputs = scores.n_outputs
     class_of_tree = [_only_target(one) for one in trees] if n_outputs > 1 else [0] * len(trees)
     by_class = all(target >= 0 for target in class_of_tree)
-    targets = n_outputs if answer.labels is None and not answer.has_labels else 1
+    targets = n_outputs if output.labels is None and not output.has_labels else 1
     classes = n_outputs // targets
     builder = model_builder.ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=model_builder.Metadata(
             num_feature=scores.n_features,
-            task_type="kMultiClf" if classes > 1 else "kBinaryClf" if answer.has_labels else "kRegressor",
+            task_type="kMultiClf" if classes > 1 else "kBinaryClf" if output.has_labels else "kRegressor",
             average_tree_output=False,
             num_target=targets,
             num_class=[classes] * targets,
@@ -47,7 +47,7 @@ def treelite_model(model: Exported) -> treelite.Model:
             class_id=class_of_tree if by_class else [0 if classes == 1 else -1] * len(trees),
         ),
         postprocessor=model_builder.PostProcessorFunc(
-            "exponential" if answer.exponential else "identity" if classes == 1 else "identity_multiclass"
+            "exponential" if output.exponential else "identity" if classes == 1 else "identity_multiclass"
         ),
         base_scores=(scores.start - scores.taken_off).tolist(),
     )

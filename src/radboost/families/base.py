@@ -1,4 +1,4 @@
-"""Families of hypotheses as boosting sees them."""
+"""Base classes of families of hypotheses: `Family` starts a `Proposer`, which proposes a `Candidate` each round."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from radboost.model_file import storable_value
 from radboost.objectives import Objective
 from radboost.trees.grower import GrowthSettings
 
-VALUE_GRID = 2.0**20
+VALUE_GRID = 2.0**20  # predictions are multiples of its inverse
 FAMILIES: dict[str, type[Family]] = {}
 """Families of hypotheses, by the name that `family` takes."""
 
 
 class Hypothesis(Protocol):
-    """A function of a row: to [-1, 1] with two classes, to a number in [0, 1] for each class with more, and in sparse
-    models to any number.
+    """A function of a row, with values in [-1, 1] for two classes, and in [0, 1] for each of several classes.
 
-    One of your own is a subclass with the method `values`, or any object with the methods that are needed. Boosting
-    needs `values`, `key` and the three sizes, induction `values`, `describe` and a hash. Everything else depends on the
-    class of the hypothesis (`radboost.families.kinds`).
+    In sparse models values are any numbers. Hypotheses of users are subclasses with the method `values`, or any object
+    with the required methods: `values`, `key` and the three sizes for boosting; `values`, `describe` and a hash for
+    induction. Everything else depends on the class of the hypothesis (`radboost.families.kinds`).
     """
 
     @property
@@ -47,32 +46,32 @@ class Hypothesis(Protocol):
 
     @property
     def columns(self) -> tuple[int, ...] | None:
-        """The columns of X that it looks at; None for all of them."""
+        """Indices of the columns of X that it uses; None: all."""
         return None
 
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
-        """A number for each row, or with several classes a row of numbers, one for each class."""
+        """Predictions, shape (n_rows,), or (n_rows, n_classes) with several classes."""
         raise NotImplementedError(f"{type(self).__name__} has no method values(X, n_threads=1).")
 
     def key(self) -> tuple[object, float]:
-        """Something shared by this hypothesis and its mirror image -h alone, and +1 or -1 to tell them apart."""
+        """Hashable key shared only with the mirror image -h, and +1 or -1 to distinguish the two."""
         return self, 1.0
 
     def describe(self, names: Sequence[str] | None, /) -> str:
-        """The hypothesis in a line of text; `names` are those of the columns of X, if they have any."""
+        """Text of one line; `names` of the columns of X, or None."""
         return repr(self)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One training set as the families see it."""
+    """Training set of a fit, for families."""
 
     X: Any  # raw rows, dense or sparse, as they were given
-    order: RowOrder  # where each of the engine's rows, which are sorted by class, stands in X
+    order: RowOrder  # index in X of each row of the engine, which sorts rows by class
     data: BinnedData
     objective: Objective
     settings: GrowthSettings
-    column_names: Sequence[Any] | None = None  # of a data frame
+    column_names: Sequence[Any] | None = None  # of a data frame; None: X has none
 
     @property
     def n_columns(self) -> int:
@@ -81,13 +80,13 @@ class Problem:
 
     @cached_property
     def question_bits(self) -> npt.NDArray[np.int64]:
-        """Bits that a question about each column costs beyond one threshold; shape (n_columns,)."""
+        """Description length in bits of a split on each column, beyond one threshold; shape (n_columns,)."""
         data = self.data
         return complexity.question_bits(data.n_bins(), data.is_categorical() > 0)
 
     @property
     def n_outputs(self) -> int:
-        """Numbers that a hypothesis gives for a row: one with two classes, otherwise one for each."""
+        """Number of values of a hypothesis per row: one for two classes, otherwise one for each class."""
         return 1 if self.objective.n_classes == 2 else self.objective.n_classes
 
     @property
@@ -96,33 +95,34 @@ class Problem:
         return self.objective.total_weight
 
     def edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
-        """The edges under the current D of hypotheses given by their predictions, one row of `values` each.
+        """Edges under the current D of hypotheses with these predictions; `values` has shape (n_hypotheses, n_rows).
 
-        Two classes: E[y h], one number each. More: a number for each class that might be given the values.
+        Two classes: E[y h], shape (n_hypotheses,). More: one edge for each class that could get the values, shape
+        (n_hypotheses, n_classes).
         """
         edges = self.objective.value_edges(values)
         return edges[:, 0] if edges.shape[1] == 1 else edges
 
 
 class Candidate(ABC):
-    """A hypothesis up for choice, with its edge under the current D and its complexity r."""
+    """A proposed hypothesis, with its edge under the current D and its complexity r."""
 
     edge: float
     complexity: float
-    # Not only votes: the papers' closed-form steps, which assume these, are then far too short.
+    # True: values are not only -1, 0 and 1, for which the papers' closed-form steps are far too short.
     real_valued: bool = False
-    rated: bool = False  # a tree with numbers in its leaves
+    rated: bool = False  # a tree with real-valued leaves
 
     @abstractmethod
     def hypothesis(self) -> Hypothesis: ...
 
     @abstractmethod
     def enter(self, columns: HypothesisColumns) -> int:
-        """Stores the predictions on the training rows and returns their slot."""
+        """Store the predictions on the training rows in `columns`; returns their slot."""
 
 
 class ValuesCandidate(Candidate):
-    """A hypothesis given by its predictions on the training rows, for the margin or for one of many classes."""
+    """Candidate given by its predictions on the training rows; `class_index`: their class, None: margin."""
 
     real_valued = True
 
@@ -149,26 +149,26 @@ class ValuesCandidate(Candidate):
 
 
 class Proposer(ABC):
-    """A family at work on one problem."""
+    """Proposes hypotheses of a family for one problem."""
 
-    randomised: bool = False  # may propose something else on the same weights
-    rated: bool = False  # proposes trees with numbers in their leaves
+    randomised: bool = False  # may propose something else for equal weights
+    rated: bool = False  # proposes trees with real-valued leaves
 
     @abstractmethod
     def propose(self, round_index: int) -> Sequence[Candidate]:
-        """Candidates for the objective's current weights."""
+        """Candidates for the current weights of the objective."""
 
     def constants(self) -> Sequence[Candidate]:
-        """The constant answers of the family, one for each class, whatever their edge."""
+        """Constant hypotheses of the family, one for each class, whatever their edge."""
         return ()
 
 
 class Family(ABC):
-    """A family of hypotheses; `start` puts it to work. `class Stumps(Family, name="stumps")` registers itself."""
+    """Family of hypotheses; `start` returns its proposer. `class Stumps(Family, name="stumps")` registers itself."""
 
     accepts_missing: ClassVar[bool] = True  # rows with NaN
-    of_trees: ClassVar[bool] = False  # grown as `Problem.settings` say, constraints on columns among them
-    one_set: ClassVar[bool] = False  # all hypotheses are from one set of functions, fixed before the rows were seen
+    of_trees: ClassVar[bool] = False  # grown by `Problem.settings`, which may have constraints on columns
+    one_set: ClassVar[bool] = False  # all hypotheses belong to one set of functions, fixed before the rows were seen
 
     def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
         super().__init_subclass__(**others)
@@ -177,20 +177,21 @@ class Family(ABC):
             storable_value(cls)
 
     def validate(self) -> None:  # noqa: B027 (most have nothing to refuse)
-        """Refuses parameters that it cannot work with, before the data are seen."""
+        """Raise an error for invalid parameters; called before the data are read."""
 
     @abstractmethod
     def start(self, problem: Problem) -> Proposer: ...
 
     def proposal_depth(self, max_depth: int) -> int:
-        """Questions from root to leaf of its deepest hypotheses, 0 where values are mostly small: what automatic steps
-        of DeepBoost go by. `max_depth` is that of the estimator.
+        """Depth of its deepest hypotheses, for the automatic learning rate of DeepBoost; 0 if values are mostly small.
+
+        `max_depth` is the parameter of the estimator.
         """
         return 2
 
     @abstractmethod
     def n_families(self, problem: Problem) -> int:
-        """How many sub-families of different complexity the search may use: their sum is p of Theorem 1."""
+        """Number of sub-families of different complexity; the sum over families is p of Theorem 1 (Deep Boosting)."""
 
 
 def on_value_grid(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:

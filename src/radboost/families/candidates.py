@@ -1,4 +1,4 @@
-"""Given hypotheses as a family: made in advance, on other rows or by somebody else."""
+"""Family of given hypotheses, made in advance on other rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from radboost.trees.tree import Tree, tree_of
 
 
 def draw(seed: int, round_index: int, n: int, size: int | None) -> list[int]:
-    """Random subset of 0, ..., n - 1 of this size, ascending; None for all. The same on any machine."""
+    """Random subset of 0, ..., n - 1 with `size` members (None: all), ascending; equal on any machine."""
     if size is None or size >= n:
         return list(range(n))
     keys = mix(mix(np.array([seed % 2**64], dtype=np.uint64), round_index), 1) ^ np.arange(n, dtype=np.uint64)
@@ -28,10 +28,10 @@ def draw(seed: int, round_index: int, n: int, size: int | None) -> list[int]:
 
 @dataclass(frozen=True)
 class Candidates(Family):
-    """Hypotheses that are there from the start, of which every round takes the best.
+    """Given hypotheses, of which every round takes the best.
 
-    Their complexity is that of a finite family, by Massart's lemma. It holds where they were not made from the training
-    rows.
+    Their complexity is that of a finite family, by Massart's lemma, which requires that they were not made from the
+    training rows.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Candidates(Family):
         Trees, for example those of another model (`model.ensemble_.hypotheses`) or `stumps_at(...)`, or hypotheses of
         your own. Copies and mirror images of earlier ones are left out.
     per_round : int or None
-        Only so many are drawn in each round (of a source); None for all.
+        Number drawn in each round (of each source); None: all.
     """
 
     hypotheses: Sequence[Any]
@@ -81,7 +81,7 @@ class Candidates(Family):
 
 
 class CandidatesProposer(Proposer):
-    """Keeps the answers of all hypotheses on the training rows."""
+    """Keeps the predictions of all hypotheses on the training rows."""
 
     def __init__(self, family: Candidates, problem: Problem) -> None:
         for hypothesis in family.hypotheses:
@@ -123,20 +123,20 @@ class GivenCandidate(Candidate):
 
 
 def stumps_at(thresholds: Sequence[Any]) -> list[Tree]:
-    """A stump for each threshold of each column: +1 above it, -1 otherwise and where the value is missing.
+    """Stumps for each threshold of each column: +1 above it, -1 otherwise and for missing values.
 
-    `thresholds` has a sequence of numbers for each column of X, empty where a column is not to be asked about.
+    `thresholds` has a sequence of numbers for each column of X, empty for columns without stumps.
     """
     if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
         raise TypeError(f"thresholds must have a sequence of numbers for each column; got {thresholds!r}.")
     trees = []
-    for feature, own in enumerate(thresholds := list(thresholds)):
+    for feature, given in enumerate(thresholds := list(thresholds)):
         try:
-            numbers = np.unique(np.asarray(own, dtype=np.float64).reshape(-1))
+            numbers = np.unique(np.asarray(given, dtype=np.float64).reshape(-1))
         except (TypeError, ValueError):
             numbers = np.array([np.nan])
         if not np.isfinite(numbers).all():
-            raise ValueError(f"thresholds of column {feature} must be finite numbers; got {own!r}.")
+            raise ValueError(f"thresholds of column {feature} must be finite numbers; got {given!r}.")
         trees += [_stump(feature, float(threshold), len(thresholds)) for threshold in numbers]
     return trees
 

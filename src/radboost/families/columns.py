@@ -1,4 +1,4 @@
-"""Columns of X and products of them, as hypotheses."""
+"""Columns of X and products of columns, as hypotheses of the sparse models."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from radboost.families.generators import Generator, LastLook, Proposing, Trainin
 from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored, read_features
 from radboost.model_file.checks import read_array, require
 
-# Products of two columns in a last look at most: so many, and so many values of them on the training rows. They are
-# worked out in blocks and not kept.
+# `Products.last_look` proposes at most this many products of two columns, and this many values (products x rows), which
+# are computed in blocks and not kept.
 MOST_PAIRS, MOST_PAIR_VALUES = 2**18, 2**28
-COLUMNS_AT_ONCE = 64
+COLUMNS_AT_ONCE = 64  # columns of X that are made dense at a time
 
 
 def name_of(feature: int, names: Names) -> str:
@@ -30,7 +30,7 @@ def name_of(feature: int, names: Names) -> str:
 
 
 def column_of(X: Any, feature: int) -> FloatArray:
-    """A column as a dense array, whatever X is."""
+    """A column of a dense or sparse X as a dense array, shape (n_rows,)."""
     if sparse.issparse(X):
         return np.asarray(X[:, [feature]].toarray().ravel(), dtype=np.float64)
     return np.asarray(X[:, feature], dtype=np.float64)
@@ -79,7 +79,7 @@ class Product(Hypothesis):
 
 
 class ColumnKind(Kind[Column], of=Column, code=0):
-    def add_lines(self, hypotheses: Sequence[Column], weights: FloatArray, X: Any, scores: FloatArray) -> None:
+    def add_outer(self, hypotheses: Sequence[Column], weights: FloatArray, X: Any, scores: FloatArray) -> None:
         """Adds all columns as one product of matrices."""
         scores += np.asarray(X[:, [column.feature for column in hypotheses]] @ weights)
 
@@ -143,12 +143,14 @@ class GivenColumns(Generator, name="given"):
 
 @dataclass(frozen=True)
 class Products(Generator, name="products"):
-    """Products of columns of any degree: each in the model times each column is a candidate (section 10).
+    """Products of columns of any degree: each in the model times each column is a candidate.
 
-    Induction starts from the bias, whose products are the columns themselves. Where none of these helps, all products
-    of two columns are candidates too: of an exclusive or neither column helps alone, and their product does. With more
-    of them than `MOST_PAIRS` or `MOST_PAIR_VALUES`, they are the products of those columns that are closest to helping
-    alone. Products of three and more columns of which no part helps are not looked at.
+    Duchi and Singer (2009), section 10.
+
+    Induction starts from the bias, whose products are the columns themselves. If none of these helps, all products of
+    two columns are candidates too: of an exclusive or, only the product of the two columns helps. With more of them
+    than `MOST_PAIRS` or `MOST_PAIR_VALUES`, only the columns with the steepest slopes are multiplied. Products of three
+    and more columns are never tried if no part of them helps.
     """
 
     max_degree: int | None = None
@@ -174,7 +176,7 @@ class Products(Generator, name="products"):
         return propose
 
     def last_look(self, training: Training, residual: FloatArray) -> LastLook:
-        """Proposes all products of two columns, or those of as many columns as the limits allow."""
+        """Propose all products of two columns, or products of as many columns as the limits allow."""
         m, d = training.X.shape
         if self.max_degree == 1:
             return LastLook("columns")
@@ -182,25 +184,25 @@ class Products(Generator, name="products"):
         most = (math.isqrt(8 * n_pairs + 1) - 1) // 2
         features, some = list(range(d)), ""
         if d > most:
-            features = sorted(np.argsort(-_promise(training, residual), kind="stable")[:most].tolist())
+            features = sorted(np.argsort(-_slopes_by_column(training, residual), kind="stable")[:most].tolist())
             some = f" ({most} of the {d} columns)"
         members = "" if self.max_degree == 2 and not some else ", products in the model times a column"
         pairs = (Product(pair) for pair in combinations_with_replacement(features, 2))
         return LastLook(f"columns{members} and products of two columns{some}", pairs)
 
 
-def _promise(training: Training, residual: FloatArray) -> FloatArray:
-    """How steeply the loss falls along each column of spread 1: the sum over the outputs."""
+def _slopes_by_column(training: Training, residual: FloatArray) -> FloatArray:
+    """Slope of the loss along each standardized column, summed over outputs; shape (n_columns,)."""
     d = training.X.shape[1]
-    promise = np.zeros(d)
+    result = np.zeros(d)
     for begin in range(0, d, COLUMNS_AT_ONCE):
         block = training.X[:, begin : begin + COLUMNS_AT_ONCE]
         columns = (block.toarray() if sparse.issparse(block) else block).T
         means = (columns * training.row_weights).sum(axis=1)
         centred = columns - means[:, None]
         spread = np.sqrt((centred**2 * training.row_weights).sum(axis=1))
-        slopes = sum(np.abs((centred * line).sum(axis=1)) for line in residual)
-        promise[begin : begin + COLUMNS_AT_ONCE] = np.divide(
+        slopes = sum(np.abs((centred * residuals).sum(axis=1)) for residuals in residual)
+        result[begin : begin + COLUMNS_AT_ONCE] = np.divide(
             slopes, spread, out=np.zeros_like(spread), where=spread > 0.0
         )
-    return promise
+    return result

@@ -1,4 +1,4 @@
-"""Generators of the hypotheses of sparse models: they propose candidates, and induction chooses."""
+"""Generators of hypotheses for sparse models: they propose candidates, from which induction chooses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ GENERATORS: dict[str, type[Generator]] = {}
 
 
 class RowLoss(Protocol):
-    """Loss of the training rows as generators see it."""
+    """Loss of the training rows, for generators."""
 
     n_outputs: int
     n_rows: int
 
     def gradient(self, scores: FloatArray) -> FloatArray:
-        """The derivative by each score, a line for each output."""
+        """Derivative by each score, shape (n_outputs, n_rows)."""
 
     def middle(self, row_weights: FloatArray) -> float:
         """A score that is neither high nor low."""
@@ -34,7 +34,7 @@ class RowLoss(Protocol):
 
 @dataclass(frozen=True)
 class Training:
-    """The training rows, in an order that depends on their content alone."""
+    """Training rows, in an order that depends only on their content."""
 
     X: Any
     loss: RowLoss
@@ -43,13 +43,14 @@ class Training:
     n_threads: int
 
 
-# From the hypotheses in the model and the derivatives of the loss by the scores (a line for each output) to candidates.
+# Function of the hypotheses in the model and the derivatives of the loss by the scores, shape (n_outputs, n_rows), that
+# returns candidates.
 Proposing = Callable[[Sequence[Any], FloatArray], Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class LastLook:
-    """Proposals for when nothing else helps, and a name for all that the fit has tried by then.
+    """Proposals if no other candidate helps, and a description of everything that the fit has tried by then.
 
     `proposed` completes the sentence "optimal among ..."; None: all features of the family.
     """
@@ -61,7 +62,7 @@ class LastLook:
 class Generator(ABC):
     """Proposes hypotheses: objects with `values(X)`, `describe(names)` and a hash. One of your own is a subclass."""
 
-    # Whether the candidates are the same in every round, so that all of them can enter at once.
+    # True: candidates do not change between rounds, so that all of them can enter at once.
     finite: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
@@ -72,14 +73,14 @@ class Generator(ABC):
             storable_value(cls, f"features.{name.capitalize()}")
 
     def validate(self) -> None:  # noqa: B027 (most have nothing to refuse)
-        """Refuses parameters that it cannot work with, before the data are seen."""
+        """Raise an error for invalid parameters; called before the data are read."""
 
     @abstractmethod
     def start(self, training: Training) -> Proposing:
-        """Sees the training rows once; what it returns is called before every induction."""
+        """Return a function that is called before every induction; called once with the training rows."""
 
     def last_look(self, training: Training, residual: FloatArray) -> LastLook:
-        """Called where no candidate helps. If none of these does either, the fit ends, optimal among `proposed`."""
+        """Last proposals, when no candidate helps. If none of these does, the fit ends, optimal among `proposed`."""
         return LastLook("the features that were proposed")
 
 
@@ -89,7 +90,7 @@ def dense(X: Any) -> FloatArray:
 
 
 def get_generator(features: str | Generator) -> Generator:
-    """The generator of a name, or the user's own."""
+    """Generator for a name, or a user-defined one."""
     generator = resolve("family", features, GENERATORS, Generator, "a subclass of radboost.sparsity.Generator")  # type: ignore[type-abstract]
     generator.validate()
     return generator

@@ -22,7 +22,7 @@ from radboost.model_file.checks import read_array, require
 
 LARGEST_MATRIX = 2**32  # bytes
 SMALLEST_GAMMA = 1e-300
-LARGEST_VALUE = 1e140
+LARGEST_VALUE = 1e140  # of X, so that squares do not overflow
 KERNELS = ("rbf", "laplacian", "cosine")
 KERNELS_AT_ONCE = 16  # bounds the memory of a prediction
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
@@ -31,7 +31,7 @@ KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 class KernelHypothesis(Hypothesis):
     """x -> K(centre, x), rounded to multiples of 2^-20.
 
-    With several classes it speaks for one of them: h(x, class_index) = max(0, K(centre, x)), and 0 for the others.
+    With several classes it votes for one of them: h(x, class_index) = max(0, K(centre, x)), and 0 for the others.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class KernelHypothesis(Hypothesis):
         centre.flags.writeable = False
 
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
-        """K(centre, x) for each row; with several classes in the column of its class, beside zeros."""
+        """K(centre, x), shape (n_rows,); with several classes (n_rows, n_classes), zero for other classes."""
         rows = X.toarray() if sparse.issparse(X) else X
         (row,) = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], rows, n_threads)
         values: FloatArray = np.asarray(row, dtype=np.float64)
@@ -78,7 +78,7 @@ class KernelHypothesis(Hypothesis):
 def evaluate_kernel(
     kernel: str | KernelFunction, gamma: float, centres: FloatArray, X: FloatMatrix, n_threads: int
 ) -> npt.NDArray[np.float32]:
-    """K(c, x) for every centre (rows of the result) and every row of X (its columns)."""
+    """K(c, x), shape (n_centres, n_rows)."""
     rows = np.ascontiguousarray(X, dtype=np.float64)
     if np.isnan(rows).any():
         raise ValueError(
@@ -100,7 +100,7 @@ def evaluate_kernel(
 
 
 class MissingKernel:
-    """Stands in for a kernel function that was not stored with the model."""
+    """Placeholder for a kernel function that was not stored with the model; raises an error when called."""
 
     def __call__(self, centres: FloatArray, rows: FloatArray) -> FloatArray:
         raise ValueError(
@@ -124,7 +124,7 @@ class KernelSet:
 
 class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_code=0):
     def scorer(self, hypotheses: Sequence[KernelHypothesis], weights: FloatArray) -> Scorer:
-        """Kernels that the native core knows are evaluated many at a time."""
+        """Function that evaluates native kernels many at a time."""
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
             for begin, end in _alike(hypotheses):
@@ -132,11 +132,11 @@ class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_co
                 centres = np.array([hypothesis.centre for hypothesis in hypotheses[begin:end]])
                 values = evaluate_kernel(first.kernel, first.gamma, centres, X, n_threads).astype(np.float64)
                 for number in range(begin, end):
-                    index, line = hypotheses[number].class_index, values[number - begin]
+                    index, kernel_values = hypotheses[number].class_index, values[number - begin]
                     if index is None:
-                        scores += weights[number] * line
+                        scores += weights[number] * kernel_values
                     else:
-                        scores[:, index] += weights[number] * np.maximum(line, 0.0)
+                        scores[:, index] += weights[number] * np.maximum(kernel_values, 0.0)
 
         return add
 
@@ -195,7 +195,7 @@ class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_co
 
 
 def _alike(hypotheses: Sequence[KernelHypothesis]) -> Iterator[tuple[int, int]]:
-    """Ranges of neighbors with the same native kernel, not too many at once; a function of the user's stands alone."""
+    """Ranges of neighbors with the same native kernel, at most `KERNELS_AT_ONCE`; user-defined kernels are alone."""
     begin = 0
     for end in range(1, len(hypotheses) + 1):
         first = hypotheses[begin]
@@ -234,7 +234,7 @@ class KernelProposer(Proposer):
 
 @dataclass(frozen=True)
 class KernelFamily(Family, name="kernel"):
-    """Functions x -> K(c, x) in [-1, 1] for centres c among the training rows. Deep Boosting, section 4.
+    """Functions x -> K(c, x) in [-1, 1] for centres c among the training rows. Cortes et al. (2014), section 4.
 
     With more than two classes each speaks for one of them, with max(0, K(c, x)). Train with step="line_search" and
     learning_rate=1: the closed-form step is made for hypotheses of values -1 and +1, and far too short for kernels.
@@ -325,7 +325,7 @@ def _choose_centres(rows: FloatArray, limit: int, seed: int) -> FloatArray:
 
 
 def supply_kernel(hypotheses: Iterable[object], families: Iterable[object]) -> None:
-    """Puts the kernel function of the user's own, which no file holds, back into the hypotheses of a checkpoint."""
+    """Restore the user-defined kernel function, which files do not store, in the hypotheses of a checkpoint."""
     nameless = [h for h in hypotheses if isinstance(h, KernelHypothesis) and not isinstance(h.kernel, str)]
     kernels = {getattr(family, "kernel", "") for family in families} - set(KERNELS) - {""}
     if nameless and len(kernels) != 1:

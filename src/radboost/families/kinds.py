@@ -1,7 +1,7 @@
-"""Kinds of hypotheses: how those of one class are evaluated, printed, stored, exported, explained and bounded.
+"""Kinds: how hypotheses of a class are evaluated, printed, stored, exported, explained and bounded.
 
-Each class of hypotheses has a `Kind`, which registers itself. All other parts ask `kind_of(hypothesis)` and know no
-class by name.
+Each class of hypotheses has a `Kind`, which registers itself. All other parts of the package use `kind_of(hypothesis)`
+and never name a class.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from radboost.trees.tree import Tree
 H = TypeVar("H")
 Arrays = Mapping[str, npt.NDArray[Any]]
 Names = Sequence[str] | None
-# Adds the weighted values of some hypotheses to the scores of rows: (rows, scores, threads).
+# Adds weighted values of hypotheses to scores in place; arguments: rows, scores, number of threads.
 Scorer = Callable[[FloatMatrix, FloatArray, int], None]
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Hypotheses as a file has them: entries of its JSON header, and arrays. No two kinds use the same names."""
+    """Hypotheses in the form of a model file: entries of its JSON header, and arrays. Names differ between kinds."""
 
     header: dict[str, Any] = field(default_factory=dict)
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
 class FunctionSet(Protocol):
-    """A set of functions that was fixed before the rows were seen, equal to another if it is the same set."""
+    """Set of functions that was fixed before the rows were seen; equal sets compare equal."""
 
     name: ClassVar[str]
 
     def complexity(self, sample_size: float, n_classes: int) -> float:
-        """kappa of docs/theory.md, sections 7 and 8."""
+        """Complexity kappa of docs/theory.md, sections 7 and 8."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of the model that hypotheses are read for."""
+    """Shape of the model whose hypotheses are read from a file."""
 
     n_features: int
     n_outputs: int = 1
@@ -53,20 +53,20 @@ class Shape:
 
 
 class Kind(Generic[H]):
-    """The kind of hypotheses that have none of their own: those of users.
+    """Base of kinds, and itself the kind of hypotheses of users.
 
     `class StumpKind(Kind[Stump], of=Stump, code=3)` registers itself for a class. `code` is the number of the kind in
-    the files of sparse models; in those of boosted ones it is `boosted_code`, two more where nothing else is said.
-    Numbers are never given twice, so that files stay readable.
+    files of sparse models, and `boosted_code` (default: two more) in files of boosted models. Numbers are never reused,
+    so that files stay readable.
     """
 
     of: ClassVar[type[Any] | None] = None
     code: ClassVar[int]
     boosted_code: ClassVar[int]
-    # Whether values are other numbers than votes. Votes are kept as answers of the rows, and the papers' closed-form
-    # steps are made for them.
+    # False: values are votes (-1, 0, 1), which are stored as a class per row, and which the closed-form steps of the
+    # papers assume.
     real_valued: ClassVar[bool] = True
-    # Whether values may leave the range of numbers. Induction leaves such hypotheses out, others it refuses.
+    # True: values may overflow. Induction leaves out such hypotheses; for other kinds an overflow is an error.
     overflows: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, of: type[Any], code: int, boosted_code: int | None = None, **others: Any) -> None:
@@ -78,20 +78,23 @@ class Kind(Generic[H]):
         KINDS[of] = cls()
 
     def values(self, hypotheses: Sequence[H], X: Any) -> FloatArray:
-        """A line of values for each hypothesis, all of one output; X is dense or sparse."""
+        """Values of hypotheses with one output, shape (n_hypotheses, n_rows); X is dense or sparse."""
         values = [hypothesis.values(X) for hypothesis in hypotheses]  # type: ignore[attr-defined]
         if self.of is not None:
             return np.array(values)
         shape = (X.shape[0],)
         return np.array([checked_values(*pair, shape) for pair in zip(hypotheses, values, strict=True)])
 
-    def add_lines(self, hypotheses: Sequence[H], weights: FloatArray, X: Any, scores: FloatArray) -> None:
-        """scores += the values of each hypothesis times its line of weights, in their order."""
-        for hypothesis, line in zip(hypotheses, weights, strict=True):
-            scores += np.multiply.outer(self.values([hypothesis], X)[0], line)
+    def add_outer(self, hypotheses: Sequence[H], weights: FloatArray, X: Any, scores: FloatArray) -> None:
+        """Add values of each hypothesis times its weights to `scores`, shape (n_rows, n_outputs), in order.
+
+        `weights` has shape (n_hypotheses, n_outputs).
+        """
+        for hypothesis, output_weights in zip(hypotheses, weights, strict=True):
+            scores += np.multiply.outer(self.values([hypothesis], X)[0], output_weights)
 
     def scorer(self, hypotheses: Sequence[H], weights: FloatArray) -> Scorer:
-        """Adds the values of the hypotheses, a number or a row of numbers for each row, times their weights."""
+        """Function that adds values of the hypotheses times `weights`, shape (n_hypotheses,), to scores."""
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
             for hypothesis, weight in zip(hypotheses, weights, strict=True):
@@ -100,61 +103,61 @@ class Kind(Generic[H]):
         return add
 
     def describe(self, hypothesis: H, names: Names, categories: Mapping[int, Sequence[Category]]) -> str:
-        """A line of text; `names` are those of the columns of X, if they have any."""
-        own = getattr(hypothesis, "describe", None)
-        return repr(hypothesis) if own is None else str(own(names))
+        """Text of one line; `names` of the columns of X, or None."""
+        describe = getattr(hypothesis, "describe", None)
+        return repr(hypothesis) if describe is None else str(describe(names))
 
     def take_names(self, hypothesis: H, names: TreeNames) -> None:
-        """Remembers what columns, categories and classes are called, where it prints them."""
+        """Store names of columns, categories and classes in the hypothesis, if it prints them."""
 
     def term(self, hypothesis: H, names: Names) -> str:
-        """The hypothesis in a formula."""
+        """Text of the hypothesis in a formula."""
         return self.describe(hypothesis, names, {})
 
     def text(self, hypothesis: H, names: TreeNames) -> str:
-        """The end of an entry in a list of hypotheses: on the same line, or on lines of its own."""
+        """End of an entry in a list of hypotheses: the rest of its line, and further lines."""
         return f": {self.describe(hypothesis, names.features, names.categories)}"
 
     def text_of_term(self, hypothesis: H, names: TreeNames) -> str:
-        """The hypothesis behind its weight in a formula with a term on each line."""
+        """Text after the weight in a formula that has one term per line."""
         return self.describe(hypothesis, names.features, names.categories)
 
     def tree(self, hypothesis: H) -> Tree | None:
-        """The tree that it is, or that it is a multiple of in each row."""
+        """Tree that it is, or that it is a multiple of in each row; None: neither."""
         return None
 
     def add_gains(self, hypothesis: H, weight: float, importances: FloatArray) -> None:
-        """Adds what its splits gained, times its weight, to the columns that they ask about. Most have no splits."""
+        """Add the gains of its splits, times `weight`, to `importances` of their columns, shape (n_features,)."""
 
     def spread(self, hypothesis: H) -> float:
-        """How far apart its answers for two classes can be."""
+        """Largest difference of its values for two classes."""
         return 1.0
 
     def boosted_part(self, hypothesis: H, weight: float) -> WeightedTree | None:
-        """Its part in exported boosted models; None where no exported form has it."""
+        """Part of an exported boosted model; None: cannot be exported."""
         return None
 
     def sparse_part(self, hypothesis: H, weights: FloatArray, n_features: int) -> WeightedTree | WeightedProduct | None:
-        """Its part in exported sparse models, whose hypotheses have a weight for each score."""
+        """Part of an exported sparse model, with weights of shape (n_outputs,); None: cannot be exported."""
         return None
 
     def function_set(self, hypothesis: H) -> FunctionSet | None:
-        """Set that holds it, by which bounds price it; None for the complexity that its family gave it."""
+        """Function set that it belongs to, for bounds; None: bounds use the complexity from its family."""
         return None
 
     def check_fixed(
         self, hypotheses: Sequence[H], families: Sequence[Any], categories: Mapping[int, Sequence[Category]]
     ) -> None:
-        """Refuses hypotheses of a model, with its families, whose sets of functions the training rows have chosen."""
+        """Raise an error if the training rows determined the function sets of these hypotheses and families."""
 
     def write(self, hypotheses: Sequence[H], n_features: int) -> Stored:
-        own = ", ".join(sorted({type(hypothesis).__name__ for hypothesis in hypotheses}))
+        names = ", ".join(sorted({type(hypothesis).__name__ for hypothesis in hypotheses}))
         raise ValueError(
-            f"it has hypotheses of your own ({own}), which a model file does not store; pickle keeps any object."
+            f"it has hypotheses of your own ({names}), which a model file does not store; pickle keeps any object."
         )
 
     def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[H]:
-        """Reads n hypotheses from a file that nobody vouches for; a ValueError says what is wrong with it."""
+        """Read n hypotheses from a file that is not trusted; ValueError if it is invalid."""
         raise NotImplementedError
 
 
@@ -163,12 +166,12 @@ OWN: Kind[Any] = Kind()
 
 
 def kind_of(hypothesis: object) -> Kind[Any]:
-    """The kind of its class, or the one for hypotheses of users."""
+    """Kind of the class of a hypothesis, or the kind for hypotheses of users."""
     return KINDS.get(type(hypothesis), OWN)
 
 
 def by_kind(hypotheses: Iterable[object]) -> dict[Kind[Any], list[int]]:
-    """The indices of the hypotheses of each kind; kinds in the order in which they come first."""
+    """Indices of the hypotheses of each kind; kinds in order of first occurrence."""
     groups: dict[Kind[Any], list[int]] = {}
     for index, hypothesis in enumerate(hypotheses):
         groups.setdefault(kind_of(hypothesis), []).append(index)
@@ -176,7 +179,7 @@ def by_kind(hypotheses: Iterable[object]) -> dict[Kind[Any], list[int]]:
 
 
 def scorers(hypotheses: Sequence[Any], weights: FloatArray) -> list[Scorer]:
-    """Functions that add the weighted values of all, kind by kind."""
+    """Functions that add weighted values of hypotheses to scores, one for each kind; `weights`: (n_hypotheses,)."""
     return [
         kind.scorer([hypotheses[index] for index in indices], weights[indices])
         for kind, indices in by_kind(hypotheses).items()
@@ -184,7 +187,7 @@ def scorers(hypotheses: Sequence[Any], weights: FloatArray) -> list[Scorer]:
 
 
 def predictions(hypothesis: Any, X: FloatMatrix, n_threads: int) -> FloatArray:
-    """A number or a row of numbers for each row; `predict` is another name of `values`."""
+    """Values of a hypothesis, shape (n_rows,) or (n_rows, n_outputs); by `predict` or `values`."""
     evaluate = getattr(hypothesis, "predict", None) or hypothesis.values
     return np.asarray(evaluate(X, n_threads))
 
@@ -193,19 +196,19 @@ def checked_values(hypothesis: object, values: Any, shape: tuple[int, ...]) -> F
     """Values of a user's own hypothesis, checked to be finite numbers of this shape."""
     array: npt.NDArray[Any] = np.asarray(values)
     if array.shape != shape or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
-        found = (
+        given = (
             f"the shape {array.shape}" if array.shape != shape else f"{array.dtype} with NaN, infinity or no numbers"
         )
         each = "one finite number" if len(shape) == 1 else f"{shape[1]} finite numbers"
         raise ValueError(
             f"{type(hypothesis).__name__} must return {each} for each of {shape[0]} rows, from `values` or `predict`; "
-            f"got {found}."
+            f"got {given}."
         )
     return array.astype(np.float64, copy=False)
 
 
 def read_features(arrays: Arrays, name: str, shape: Shape, n: int | None = None) -> list[int]:
-    """Indices of columns of X, of hypotheses that give one number for each row."""
+    """Read the array `name` of indices of columns of X, checked; only for models with one score per row."""
     require(shape.n_outputs == 1 or n == 0, f"the hypotheses of {name!r} are for one score per row")
     features = read_array(arrays, name, "<i4", n)
     inside = (features >= 0) & (features < shape.n_features)

@@ -1,4 +1,4 @@
-"""The families of Regularized Gradient Boosting: regression trees of bounded size and norm."""
+"""Families of Regularized Gradient Boosting (RGB): regression trees of bounded size and norm of leaf values."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from radboost.model_file import storable_value
 
 SIZES = (2, 4, 8, 16, 32, 64, 256)
 NORMS = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0)
-LARGEST_SIZE = 65536
+LARGEST_SIZE = 65536  # splits
 ORDERS = {1: "1", 2: "2", np.inf: "inf"}
 
 
 @dataclass(frozen=True)
 class NormBall:
-    """H(n, lambda, q): trees with at most n splits and leaf vectors of norm at most lambda. Storcheus, section 3.3."""
+    """H(n, lambda, q): trees of at most n splits, leaf vectors of norm <= lambda. Storcheus (2021), section 3.3."""
 
     n_splits: int
     norm: float
 
 
 class NormBalls:
-    """The product of some sizes and some norms, and the chance p_k of each family to be drawn."""
+    """Families for all pairs of a size and a norm, with the probability p_k that each is drawn."""
 
     def __init__(self, sizes: Sequence[int], norms: Sequence[float], order: str, chances: FloatArray) -> None:
         self.families = [NormBall(size, norm) for size in sizes for norm in norms]
@@ -42,7 +42,7 @@ class NormBalls:
         return len(self.families)
 
     def draw(self, count: int, seed: int, round_index: int) -> list[int]:
-        """Indices of the families drawn in a round, each once, ascending; all draws are independent."""
+        """Indices of the families drawn in a round, without duplicates, ascending; draws are independent."""
         draws = np.random.default_rng([seed, round_index]).random(count).tolist()
         last = len(self) - 1
         return sorted({min(bisect_right(self._below, draw), last) for draw in draws})
@@ -53,7 +53,7 @@ class NormBalls:
         return np.asarray(bounds / bounds.max(), dtype=np.float64)
 
     def size_for(self, n_splits: int) -> int:
-        """The smallest of the sizes that a tree with so many splits has room in."""
+        """Smallest size of a family that contains trees of `n_splits` splits."""
         return min(size for size in self.sizes if size >= n_splits)
 
 
@@ -73,7 +73,7 @@ class TreeFamilies:
         with 1 small ones become 0, with infinity large ones are cut.
     weights : "lipschitz", "uniform" or array of shape (len(sizes), len(norms))
         p_k, how often a family is drawn: in proportion to its norm, which bounds how steep the loss can be along its
-        trees (section 3.5 of Storcheus's thesis); each alike; or as given.
+        trees (section 3.5 of Storcheus (2021)); each alike; or as given.
     """
 
     sizes: Sequence[int] = SIZES

@@ -1,4 +1,4 @@
-"""Checks of what families and generators of users return."""
+"""Checks of the return values of user-defined families and generators."""
 
 from __future__ import annotations
 
@@ -17,14 +17,10 @@ from radboost.families.base import Candidate, Family, Hypothesis, Problem, Propo
 from radboost.families.generators import Generator, LastLook, Proposing, Training
 from radboost.families.kinds import checked_values, predictions
 
-# Edges are sums over rows of numbers rounded to 20 bits, and may be taken in other ways than the engine's.
-EDGE_SLACK = 1e-4
-# Of numbers that are 1 but for rounding in float32.
-RANGE_SLACK = 1e-6
-# Stored predictions may be those of float32, or of half of that.
-VALUE_SLACK = 1e-3
-# Rows on which a hypothesis is asked again when it enters.
-ASKED_ROWS = 1000
+EDGE_SLACK = 1e-4  # of edges: the engine sums values that are rounded to 20 bits
+RANGE_SLACK = 1e-6  # of the limit 1 of predictions in float32
+VALUE_SLACK = 1e-3  # of stored predictions, which may have float32 or float16 precision
+ASKED_ROWS = 1000  # rows on which predictions of a hypothesis are compared with stored ones when it enters
 
 
 def _built_in(part: object) -> bool:
@@ -32,7 +28,7 @@ def _built_in(part: object) -> bool:
 
 
 def start_family(family: Family, problem: Problem) -> Proposer:
-    """A family at work; one of a user's own is checked in every round."""
+    """Proposer of a family; for a user-defined family it checks every round."""
     proposer = family.start(problem)
     if _built_in(family):
         return proposer
@@ -45,7 +41,7 @@ def start_family(family: Family, problem: Problem) -> Proposer:
 
 
 def start_families(families: list[Family], problem: Problem) -> list[Proposer]:
-    """Families at work on one problem; those in a list must not make the same draws."""
+    """Proposers of several families, with different random draws."""
     seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
     return [
         start_family(family, replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
@@ -54,7 +50,7 @@ def start_families(families: list[Family], problem: Problem) -> list[Proposer]:
 
 
 class CheckedProposer(Proposer):
-    """The proposer of a user's own family."""
+    """Proposer of a user-defined family, with checks."""
 
     def __init__(self, proposer: Any, problem: Problem) -> None:
         self._proposer, self._problem = proposer, problem
@@ -75,7 +71,7 @@ class CheckedProposer(Proposer):
 
 
 class CheckedCandidate(Candidate):
-    """A candidate of a user's own family: its numbers are checked now, its hypothesis when it enters."""
+    """Candidate of a user-defined family: edge and complexity are checked at once, the hypothesis when it enters."""
 
     def __init__(self, who: str, candidate: Any, problem: Problem, *, has_edge: bool) -> None:
         needed = ("edge", "complexity", "hypothesis", "enter")
@@ -119,7 +115,7 @@ class CheckedCandidate(Candidate):
         return slot
 
     def _check_predictions(self, values: Any, class_index: int | None) -> None:
-        """On the training rows: their shape and range, and the edge that they have."""
+        """Check predictions on the training rows: shape, range, and the edge."""
         problem, n_rows = self._problem, len(self._problem.order)
         low = -1.0 if problem.n_outputs == 1 else 0.0
         array: npt.NDArray[Any] = np.asarray(values)
@@ -146,7 +142,7 @@ class CheckedCandidate(Candidate):
             )
 
     def _ask_again(self, stored: FloatArray) -> None:
-        """The hypothesis must say of the raw rows what the candidate has stored of them."""
+        """Raise ValueError unless the hypothesis predicts for raw rows what the candidate has stored."""
         hypothesis, indices = self._candidate.hypothesis(), self._problem.order[:ASKED_ROWS]
         rows = self._problem.X[indices]
         rows = rows.toarray() if hasattr(rows, "toarray") else np.ascontiguousarray(rows)
@@ -162,7 +158,7 @@ class CheckedCandidate(Candidate):
 
 
 def start_generator(generator: Generator, training: Training) -> Proposing:
-    """A generator at work; one of a user's own is checked before every induction."""
+    """Function that proposes hypotheses; for a user-defined generator it checks them before every induction."""
     propose: Any = generator.start(training)
     if _built_in(generator):
         return propose  # type: ignore[no-any-return]
@@ -178,15 +174,15 @@ def start_generator(generator: Generator, training: Training) -> Proposing:
     return checked
 
 
-def look_again(generator: Generator, training: Training, residual: FloatArray) -> LastLook:
-    """Last proposals of a generator; those of a user's own are checked."""
-    look = generator.last_look(training, residual)
+def last_proposals(generator: Generator, training: Training, residual: FloatArray) -> LastLook:
+    """Last proposals of a generator, checked if it is user-defined."""
+    last = generator.last_look(training, residual)
     if _built_in(generator):
-        return look
+        return last
     who = f"{type(generator).__name__}.last_look"
-    if not isinstance(look, LastLook):
-        raise TypeError(f"{who} must return a radboost.sparsity.LastLook; got {look!r}.")
-    return LastLook(look.proposed, _hypotheses(who, look.hypotheses))
+    if not isinstance(last, LastLook):
+        raise TypeError(f"{who} must return a radboost.sparsity.LastLook; got {last!r}.")
+    return LastLook(last.proposed, _hypotheses(who, last.hypotheses))
 
 
 def _hypotheses(who: str, given: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The training rows as hypotheses are asked about them, and their answers as the engine keeps them."""
+"""Training rows by value, for predictions of hypotheses from a file or a checkpoint, in the order of the engine."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from radboost.families.base import Hypothesis
 from radboost.families.kinds import kind_of, predictions
 from radboost.trees.tree import Tree
 
-BLOCK_BYTES = 2**26  # of rows that are made dense, or out of bins, together
+BLOCK_BYTES = 2**26  # of rows that are made dense, or reconstructed from bins, at a time
 
 
 class RawRows:
-    """The training rows with their values, as predictions see them, in the order of the engine."""
+    """Training rows with their values, in the order of the engine (`order`: indices into X)."""
 
     def __init__(self, X: Any, order: RowOrder, n_threads: int) -> None:
         self._X, self._order, self._n_threads = X, order, n_threads
@@ -29,7 +29,7 @@ class RawRows:
         return len(self._order)
 
     def predict(self, hypothesis: Hypothesis) -> FloatArray:
-        """One number for each row, or a line of them."""
+        """Predictions of a hypothesis, shape (n_rows,) or (n_rows, n_classes)."""
         return np.concatenate([predictions(hypothesis, block, self._n_threads) for block in self._blocks()])
 
     def scores(
@@ -43,8 +43,8 @@ class RawRows:
             first = last
         return np.concatenate(result)
 
-    def answers(self, hypothesis: Hypothesis) -> npt.NDArray[np.int32]:
-        """The class that it votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""
+    def classes(self, hypothesis: Hypothesis) -> npt.NDArray[np.int32]:
+        """Class that a hypothesis votes for, shape (n_rows,), -1 if it abstains; with one output 1 for +1, 0 for -1."""
         return np.concatenate([_classes(predictions(hypothesis, block, self._n_threads)) for block in self._blocks()])
 
     def _blocks(self) -> Iterator[FloatMatrix]:
@@ -59,7 +59,7 @@ class RawRows:
             yield block.toarray() if sparse.issparse(block) else block
 
     def forget(self) -> None:
-        """Gives back the memory of the sorted rows."""
+        """Free the memory of the sorted rows."""
         self._dense = None
 
 
@@ -71,9 +71,9 @@ def _classes(predictions: FloatArray) -> npt.NDArray[np.int32]:
 
 
 def enter_again(hypothesis: Hypothesis, rows: RawRows, columns: HypothesisColumns, rated: bool = False) -> int:
-    """Stores the predictions of a hypothesis on the training rows, as on its first entry, and returns the slot.
+    """Store the predictions of a hypothesis on the training rows in `columns`; returns the slot.
 
-    `rated`: it is a tree with numbers in its leaves, even where all of these are -1 and +1.
+    `rated`: the hypothesis is a tree with real-valued leaves, even if all of these are -1 and +1.
     """
     n_classes = columns.n_classes
     if rated:
@@ -83,8 +83,8 @@ def enter_again(hypothesis: Hypothesis, rows: RawRows, columns: HypothesisColumn
         return columns.add_leaves(leaf_of_row, np.ascontiguousarray(table).ravel(), 1)
     if not kind_of(hypothesis).real_valued:
         slot = columns.take_slot()
-        answers = rows.answers(hypothesis)
-        groups = np.where(answers < 0, np.int32(n_classes), answers)
+        classes = rows.classes(hypothesis)
+        groups = np.where(classes < 0, np.int32(n_classes), classes)
         abstaining = [] if n_classes == 2 else [-1]
         columns.set_answers(slot, groups, np.array([*range(n_classes), *abstaining], dtype=np.int32), 1)
         return slot

@@ -1,4 +1,4 @@
-"""Hypotheses of ensembles over several sources: Q(k | x) h(x)."""
+"""Hypotheses Q(k | x) h(x) of ensembles over several sources; Q(k | x) is the probability that x is of source k."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ PREFIX = "sourced_"
 
 @dataclass(frozen=True)
 class SourcedHypothesis(Hypothesis):
-    """x -> Q(source | x) base(x). Storcheus, equation (4.3).
+    """x -> Q(source | x) base(x). Storcheus (2021), equation (4.3).
 
-    It is asked about rows that have the shares Q(1 | x), ..., Q(n_sources | x) behind their `n_features` columns.
+    X has Q(1 | x), ..., Q(n_sources | x) as columns after its `n_features` columns.
     """
 
     base: Any
@@ -46,9 +46,9 @@ class SourcedHypothesis(Hypothesis):
         return int(self.base.depth)
 
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
-        plain, shares = split_rows(X, self.n_features, self.n_sources)
+        plain, q = split_rows(X, self.n_features, self.n_sources)
         result = predictions(self.base, plain, n_threads)
-        return np.asarray(result * (shares[:, self.source] if result.ndim == 1 else shares[:, self.source, None]))
+        return np.asarray(result * (q[:, self.source] if result.ndim == 1 else q[:, self.source, None]))
 
     def key(self) -> tuple[object, float]:
         key, sign = self.base.key()
@@ -62,7 +62,7 @@ class SourcedHypothesis(Hypothesis):
 
 
 def split_rows(X: Any, n_features: int, n_sources: int) -> tuple[FloatMatrix, FloatArray]:
-    """The columns of the user, and the shares of the sources behind them."""
+    """Columns of the user, shape (n_rows, n_features), and Q(k | x), shape (n_rows, n_sources)."""
     if X.shape[1] != n_features + n_sources:
         raise ValueError(
             f"Hypotheses of several sources want rows of {n_features} columns with {n_sources} shares Q(k | x) behind; "
@@ -74,7 +74,7 @@ def split_rows(X: Any, n_features: int, n_sources: int) -> tuple[FloatMatrix, Fl
 
 class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
     def scorer(self, hypotheses: Sequence[SourcedHypothesis], weights: FloatArray) -> Scorer:
-        """The hypotheses of a source are added up first, and weighted by its share together."""
+        """Adds the hypotheses of a source first, and multiplies the sum by Q(source | x) once."""
         first = hypotheses[0]
         by_source: dict[int, list[int]] = {}
         for index, hypothesis in enumerate(hypotheses):
@@ -85,12 +85,12 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
         }
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
-            plain, shares = split_rows(X, first.n_features, first.n_sources)
+            plain, q = split_rows(X, first.n_features, first.n_sources)
             for source, adders in parts.items():
                 part = np.zeros_like(scores)
                 for add_base in adders:
                     add_base(plain, part, n_threads)
-                scores += part * (shares[:, source] if scores.ndim == 1 else shares[:, source, None])
+                scores += part * (q[:, source] if scores.ndim == 1 else q[:, source, None])
 
         return add
 
@@ -127,25 +127,25 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
         return Stored({"sourced": header}, {PREFIX + name: array for name, array in arrays.items()})
 
     def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[SourcedHypothesis]:
-        own = header.get("sourced")
-        require(isinstance(own, dict), "what is known of the sources is missing")
-        assert isinstance(own, dict)
-        n_sources = read_integer(own, "n_sources", 1, 4096)
-        n_features = read_integer(own, "n_features", 1, shape.n_features)
+        section = header.get("sourced")
+        require(isinstance(section, dict), "what is known of the sources is missing")
+        assert isinstance(section, dict)
+        n_sources = read_integer(section, "n_sources", 1, 4096)
+        n_features = read_integer(section, "n_features", 1, shape.n_features)
         inner = {name[len(PREFIX) :]: array for name, array in arrays.items() if name.startswith(PREFIX)}
         kinds = read_array(inner, "kinds", "<u1", n)
         require(not (kinds == self.boosted_code).any(), "a hypothesis of a source is one of sources itself")
-        of = read_array(inner, "of", "<i4", n)
-        require(bool(((of >= 0) & (of < n_sources)).all()), "a hypothesis names a source that is not")
-        bases = read_hypotheses("kinds", own, inner, replace(shape, n_features=n_features), boosted=True)
+        source_of = read_array(inner, "of", "<i4", n)
+        require(bool(((source_of >= 0) & (source_of < n_sources)).all()), "a hypothesis names a source that is not")
+        bases = read_hypotheses("kinds", section, inner, replace(shape, n_features=n_features), boosted=True)
         return [
             SourcedHypothesis(base, source, n_features, n_sources)
-            for base, source in zip(bases, of.tolist(), strict=True)
+            for base, source in zip(bases, source_of.tolist(), strict=True)
         ]
 
 
 class SourcedCandidate(Candidate):
-    """Candidate of a source, proposed on its weights of the rows."""
+    """Candidate that was proposed on the row weights of a source."""
 
     def __init__(self, candidate: Candidate, source: int, n_features: int, n_sources: int) -> None:
         self._candidate = candidate
@@ -158,5 +158,5 @@ class SourcedCandidate(Candidate):
         return SourcedHypothesis(self._candidate.hypothesis(), *self._arguments)
 
     def enter(self, columns: Any) -> int:
-        """Stores the base's predictions: steps and edges have the shares as factors on the rows."""
+        """Store the predictions of the base: steps and edges multiply rows by Q(source | x)."""
         return self._candidate.enter(columns)

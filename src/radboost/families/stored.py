@@ -1,4 +1,4 @@
-"""Hypotheses of a model as arrays, each kind in its own, and back from arrays that nobody vouches for."""
+"""Conversion of hypotheses to arrays of model files, by kind, and back with checks of untrusted arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from radboost.model_file.checks import read_array, require
 
 
 def _numbered(boosted: bool) -> dict[int, Kind[Any]]:
-    """The kinds by their numbers in files, ascending."""
+    """Kinds by their numbers in files, ascending."""
     numbers = {kind.boosted_code if boosted else kind.code: kind for kind in KINDS.values()}
     return dict(sorted(numbers.items()))
 
@@ -23,7 +23,7 @@ ALWAYS = {False: 5, True: 2}
 
 
 def write_hypotheses(hypotheses: Sequence[Any], n_features: int, *, boosted: bool) -> tuple[npt.NDArray[Any], Stored]:
-    """The number of the kind of each, and what each kind consists of."""
+    """Number of the kind of each hypothesis, and the arrays and header entries of each kind."""
     groups = by_kind(hypotheses)
     numbered = _numbered(boosted)
     numbers = np.zeros(len(hypotheses), dtype="<u1")
@@ -41,7 +41,7 @@ def write_hypotheses(hypotheses: Sequence[Any], n_features: int, *, boosted: boo
 
 
 def read_hypotheses(name: str, header: Mapping[str, Any], arrays: Arrays, shape: Shape, *, boosted: bool) -> list[Any]:
-    """The inverse; `name` is that of the array with the numbers of the kinds."""
+    """Inverse of `write_hypotheses`; `name`: the array with the numbers of the kinds."""
     numbers, numbered = read_array(arrays, name, "<u1"), _numbered(boosted)
     require(bool(np.isin(numbers, list(numbered)).all()), "a hypothesis is of an unknown kind")
     hypotheses = np.empty(len(numbers), dtype=object)

@@ -1,4 +1,4 @@
-"""Trees as hypotheses of sparse models, grown on what the loss asks of the rows."""
+"""Trees as hypotheses of sparse models, grown on the gradients of the loss."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from radboost.trees.tree import Tree
 
 @dataclass(frozen=True)
 class TreeFeatures(Generator, name="trees"):
-    """Trees of -1 and +1, one for each output, grown on what the loss asks of the rows.
+    """Trees with leaves -1 and +1, one for each output, grown on the signs and sizes of the gradients.
 
-    The search for a tree is greedy: when it finds none that helps, boosting stops, but there may be one.
+    The search for a tree is greedy: boosting stops if it finds no useful tree, although one may exist.
     """
 
     max_depth: int = 3
@@ -40,11 +40,11 @@ class TreeFeatures(Generator, name="trees"):
         trees, rounds = GivenTrees(data, 2, settings), iter(range(2**62))
 
         def propose(members: Sequence[Any], residual: FloatArray) -> list[Tree]:
-            asked = [line for line in residual if np.abs(line).max() > 0.0]
-            if not asked:
+            nonzero = [gradient for gradient in residual if np.abs(gradient).max() > 0.0]  # by output
+            if not nonzero:
                 return []
-            classes = np.array([line < 0.0 for line in asked], dtype=np.uint16)
-            weights = np.array([quantize(np.abs(line)) for line in asked])
+            classes = np.array([gradient < 0.0 for gradient in nonzero], dtype=np.uint16)
+            weights = np.array([quantize(np.abs(gradient)) for gradient in nonzero])
             return [trees.hypothesis(tree) for tree in trees.grow(classes, weights, next(rounds))]
 
         return propose

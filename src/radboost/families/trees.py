@@ -28,7 +28,7 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
     real_valued = False
 
     def scorer(self, hypotheses: Sequence[Tree], weights: FloatArray) -> Scorer:
-        """Scores all trees as one forest."""
+        """Function that evaluates all trees as one forest."""
         forest = forest_of(hypotheses)
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
@@ -59,7 +59,7 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
         np.add.at(importances, hypothesis.feature[inner], abs(weight) * hypothesis.gain[inner])
 
     def spread(self, hypothesis: Tree) -> float:
-        """2 where leaves hold a number for each class, otherwise they vote for one."""
+        """2 if leaves have a value for each class; 1 if they vote for one."""
         return 1.0 if hypothesis.vectors is None else 2.0
 
     def boosted_part(self, hypothesis: Tree, weight: float) -> WeightedTree:
@@ -78,7 +78,7 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
     def check_fixed(
         self, hypotheses: Sequence[Tree], families: Sequence[Any], categories: Mapping[int, Sequence[Category]]
     ) -> None:
-        if any(largest_answer(tree) > 1.0 for tree in hypotheses):
+        if any(largest_leaf_value(tree) > 1.0 for tree in hypotheses):
             raise ValueError(
                 "The model has a tree with a number beyond 1 in a leaf, given to it from outside. Margins and the "
                 "bound are about hypotheses with values in [-1, 1]: divide the numbers of that tree by the largest of "
@@ -93,7 +93,7 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
                 )
 
     def write(self, hypotheses: Sequence[Tree], n_features: int) -> Stored:
-        # Where nothing is said, leaves are signs or votes.
+        # Without an entry, leaves are signs or votes.
         header = {"leaves": "numbers"} if any(map(holds_numbers, hypotheses)) else {}
         return Stored(header, write_trees(hypotheses))
 
@@ -107,15 +107,15 @@ def leaf_rows(tree: Tree) -> FloatArray:
     return TreeKind().boosted_part(tree, 1.0).rows(tree.n_outputs)
 
 
-def largest_answer(tree: Tree) -> float:
-    """Largest number in the leaves, without its sign; 1 where leaves vote for one of several classes."""
+def largest_leaf_value(tree: Tree) -> float:
+    """Largest absolute leaf value; 1 if leaves vote for one of several classes."""
     if tree.vectors is not None:
         return float(np.abs(tree.vectors).max(initial=0.0))
     return float(np.abs(tree.value[tree.feature < 0]).max(initial=0.0)) if tree.n_outputs == 1 else 1.0
 
 
 class TreeCandidate(Candidate):
-    """The grown tree of a proposer, cut back to `n_grown` splits. Valid until the proposer's next round."""
+    """Tree of a proposer, cut back to `n_grown` splits; valid until the next round of the proposer."""
 
     __slots__ = ("complexity", "edge", "n_grown", "proposer", "rated", "real_valued")
 
@@ -140,7 +140,7 @@ class TreeCandidate(Candidate):
 
 
 class ConstantCandidate(Candidate):
-    """The tree without a question that always answers with one of several classes."""
+    """Tree without a split that predicts one of several classes."""
 
     def __init__(self, class_index: int, problem: Problem, complexity: float) -> None:
         self._class_index = class_index
@@ -160,7 +160,7 @@ class ConstantCandidate(Candidate):
 
 
 class TreeProposer(Proposer):
-    """Grows a tree a round; each size on the way is a candidate with the complexity of its own family."""
+    """Grows a tree each round; each size during growth is a candidate, with the complexity of its family."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class TreeProposer(Proposer):
         max_depth: int,
         questions: Callable[[int], int] = lambda n_grown: n_grown,
     ) -> None:
-        """`bound` is that of a tree of so many splits whose questions cost so many bits."""
+        """`bound`: complexity of a tree from its number of splits and the bits of its splits."""
         self.grower = make_grower(
             problem.data,
             problem.objective.weighting,
@@ -201,7 +201,7 @@ class TreeProposer(Proposer):
         return [ConstantCandidate(c, self._problem, self._bound(0, 0)) for c in classes]
 
     def _bits(self, sizes: Sequence[int]) -> list[int]:
-        """Bits that the questions of a tree cost, for each of its sizes."""
+        """Description length in bits of the splits of a tree, for each of its sizes."""
         if not self._problem.question_bits.any():
             return [0] * len(sizes)
         costs = self._problem.question_bits[self.grower.split_columns()]
@@ -211,7 +211,7 @@ class TreeProposer(Proposer):
 
 @dataclass(frozen=True)
 class Stumps(Family, name="stumps"):
-    """H_1: one question. Deep Boosting, equation (7). The best stump is found by its edge."""
+    """H_1: stumps. Cortes et al. (2014), equation (7). The stump with the largest edge is proposed."""
 
     of_trees = True
     one_set = True
@@ -235,7 +235,7 @@ class Stumps(Family, name="stumps"):
 
 @dataclass(frozen=True)
 class StumpPairs(Family, name="stump_pairs"):
-    """H_1 and H_2: a stump, and a second question asked at both of its leaves. Deep Boosting, equation (8)."""
+    """H_1 and H_2: a stump, and a second split, equal for both sides. Cortes et al. (2014), equation (8)."""
 
     of_trees = True
 
@@ -258,12 +258,12 @@ class StumpPairs(Family, name="stump_pairs"):
 class Trees(Family, name="trees"):
     """T_1, T_2, ...: trees by their number of internal nodes, up to `max_depth`.
 
-    Deep Boosting, equation (9); Multi-Class Deep Boosting, section 4 and equation (13).
+    Cortes et al. (2014), equation (9); Kuznetsov et al. (2014), section 4 and equation (13).
 
     Parameters
     ----------
     max_depth : int or None
-        None for that of the estimator.
+        None: the parameter of the estimator.
     """
 
     of_trees = True

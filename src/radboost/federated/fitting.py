@@ -123,7 +123,7 @@ def _fit(
     Driver(maker, int(estimator.n_rounds), None, int(estimator.verbose)).run()
     columns = described[0]["columns"]
     feature_names = None if columns is None else np.array(columns, dtype=object)
-    rows: Any = SimpleNamespace(  # what a fitted model records of its rows
+    rows: Any = SimpleNamespace(  # attributes of the rows that a fitted model records
         n_features=task.n_features,
         classes=np.array(task.classes),
         feature_names=feature_names,

@@ -1,4 +1,4 @@
-"""Q and candidates from public rows, before the first round."""
+"""Q(k | x) and candidates from public rows, for a federation that does not learn them from its clients."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A bound on the true error of a voting model, computed from the training sample alone.
+"""Bound on the true error of a voting model, computed from the training sample alone.
 
 The best of three statements, each proved in docs/theory.md: the standard margin bound for one set of functions;
-Theorem 1 of Deep Boosting and Multi-Class Deep Boosting (Theorem 3.2 of Regularized Gradient Boosting), put right; and
-one in which every tree pays for its own size.
+Theorem 1 of Deep Boosting and Multi-Class Deep Boosting (Theorem 3.2 of Regularized Gradient Boosting), corrected;
+and one in which every tree pays for its own size.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
 from radboost.guarantees.theorems import Statement, one_set, several_families
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
-# A margin that equals rho counts against the model; in floating point it may come out a few ulps above.
-_TIE = 1e-12
+_TIE = 1e-12  # margins up to rho plus this count as errors: a margin of rho may be rounded up
 MARGIN_BOUND = "margin bound of one class"
 BY_SIZE = "margin bound by the sizes of trees"
 PAPERS = ("Deep Boosting, Theorem 1", "Multi-Class Deep Boosting, Theorem 1")
@@ -96,7 +95,7 @@ class MarginBound:
 
     @property
     def vacuous(self) -> bool:
-        """True when the bound is 1 or more: no error rate is above 1, so it says nothing about this model."""
+        """True if the bound is 1 or more and thus says nothing: no error rate is above 1."""
         return self.total >= 1.0
 
     def explain(self) -> str:

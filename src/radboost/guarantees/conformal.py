@@ -1,4 +1,4 @@
-"""Sets of classes and intervals with a promised coverage: split conformal prediction.
+"""Sets of classes and intervals with guaranteed coverage: split conformal prediction.
 
 Vovk, Gammerman and Shafer, *Algorithmic Learning in a Random World*, 2005; with a threshold for each class (Mondrian)
 chapter 4 there.
@@ -70,7 +70,7 @@ class ConformalPredictor:
         if self.classes_ is not None:
             return np.asarray(1.0 - _probabilities(self.model, X) <= self.threshold_)
         centres = _numbers(self.model.predict(X), "predict(X)")
-        # One step up, so that rounding a difference and a sum again cannot shut out a row at the threshold.
+        # One ulp up, so that rounding cannot exclude a row at the threshold.
         half = np.nextafter(self.threshold_[0], np.inf)
         return np.column_stack([centres - half, centres + half])
 
@@ -159,20 +159,20 @@ def conformal(
     classes = np.asarray(model.classes_)
     probabilities = _same_length(_probabilities(model, X_cal), labels)
     right = _class_indices(labels, classes)
-    own = 1.0 - probabilities[np.arange(len(right)), right]
+    scores = 1.0 - probabilities[np.arange(len(right)), right]
     if per_class:
-        thresholds = np.array([_threshold(own[right == index], coverage) for index in range(len(classes))])
+        thresholds = np.array([_threshold(scores[right == index], coverage) for index in range(len(classes))])
         _warn_of_few(thresholds, classes, np.bincount(right, minlength=len(classes)), coverage)
     else:
-        thresholds = np.full(len(classes), _threshold(own, coverage))
+        thresholds = np.full(len(classes), _threshold(scores, coverage))
         _warn_of_few(thresholds[:1], None, np.array([len(labels)]), coverage)
     size = float((1.0 - probabilities <= thresholds).sum(axis=1).mean())
     return ConformalPredictor(model, coverage, bool(per_class), classes, thresholds, len(labels), size)
 
 
 def _threshold(scores: FloatArray, coverage: float) -> float:
-    """Return the k-th smallest of n scores, k = ceil((n + 1) coverage) exactly; infinity where k is above n."""
-    # Fraction: 0.7 is seven tenths, and not the float next to it.
+    """Return the k-th smallest of n scores, k = ceil((n + 1) coverage) exactly; infinity if k > n."""
+    # Fraction: 0.7 is exactly seven tenths, unlike the float.
     k = math.ceil((len(scores) + 1) * Fraction(repr(coverage)))
     return float(np.partition(scores, k - 1)[k - 1]) if k <= len(scores) else math.inf
 

@@ -1,4 +1,4 @@
-"""Exact limits on the true error of a classifier from rows that had no part in it. Clopper and Pearson, 1934."""
+"""Exact confidence limits of the true error of a classifier from held-out rows. Clopper and Pearson (1934)."""
 
 from __future__ import annotations
 

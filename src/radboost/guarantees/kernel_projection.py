@@ -1,4 +1,4 @@
-"""A bound on the true error of a supervised kernel projection. Storcheus, Theorem 7.5, put right."""
+"""Bound on the true error of a supervised kernel projection. Storcheus (2021), Theorem 7.5, corrected."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ ETA_0 = 23.0 / 22.0  # of the complexity of learning kernels, Cortes et al. 2010
 class ProjectionBound:
     """Bound by Theorem 7.5: with probability at least 1 - delta the true error is at most `total`."""
 
+    # Units: each term is an error rate. m rows, p kernels, r components; nu: sum of the inverse weights of kernels.
     margin_error: float  # fraction of the sample with a margin of at most rho, for a classifier of norm 1
     spectrum: float  # 2/(rho sqrt m) sqrt(2 (Lambda_(r) + kappa sqrt(r/m)) log(2pm)), of the kept eigenvalues
     eigenspace: float  # 2/(rho sqrt m) 8 kappa nu / Delta_r sqrt(eta_0 e ceil(log p) / m), of learning it on a sample
@@ -76,14 +77,13 @@ def projection_bound(
         independently, of more rows than X. Without `ky_fan` Lambda_(r) is 1, which it cannot exceed.
     X, y : the labeled rows of the fit
     eigengap : float
-        Delta_r: the least lambda_r - lambda_(r+1) of the base kernels' covariance operators. It is of the source.
+        Delta_r: the least lambda_r - lambda_(r+1) of the covariance operators of the base kernels on the source.
     largest_diagonals : sequence of floats or None
-        For each kernel a number that K(x, x) exceeds for no row of the source; None where all are "rbf" or "laplacian",
-        of which it is 1.
+        Upper bound of K(x, x) on the source for each kernel; None: 1, only if all kernels are "rbf" or "laplacian".
     rho : float or None
-        The margin. None takes the best of 32, each with delta / 32.
+        Margin; None: the best of 32, each with delta / 32.
     delta : float
-        The probability that the bound fails.
+        Probability that the bound fails.
     """
     p, m, gap = _check(model, X, y, eigengap, largest_diagonals)
     delta, tried = probability("delta", delta, "that the bound fails"), margins_to_try(rho)
@@ -115,7 +115,7 @@ def projection_bound(
 def _check(
     model: Any, X: Any, y: Any, eigengap: float | None, largest_diagonals: Sequence[float] | None
 ) -> tuple[int, int, float]:
-    """p, m and Delta_r, where the theorem applies."""
+    """p, m and Delta_r; an error if the theorem does not apply."""
     if not isinstance(model, SupervisedKernelProjection):
         raise TypeError(f"Expected a fitted SupervisedKernelProjection, got {model!r}.")
     check_is_fitted(model)
@@ -148,7 +148,7 @@ def _check(
 
 
 def _check_diagonals(model: Any, largest_diagonals: Sequence[float] | None) -> None:
-    """K(x, x) <= 1 for the kernels divided by their units."""
+    """Raise an error unless K(x, x) <= 1 for the kernels divided by their units."""
     kernels, units = model._kernels_now(), [one.unit for one in model._spectra]
     if largest_diagonals is None:
         known = [isinstance(kernel, NamedKernel) and kernel.name in ("rbf", "laplacian") for kernel in kernels]

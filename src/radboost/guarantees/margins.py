@@ -23,9 +23,9 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     """Return the normalized margin of every row, a number in [-1, 1].
 
     The margin is the vote for the right class minus the largest one for another class, divided by all votes. With two
-    classes it is y f(x) / sum_j abs(alpha_j) (Deep Boosting, section 2). With more it is f(x, y) - max of f(x, y') over
-    y' != y, divided by the same sum (Multi-Class Deep Boosting, equation (1)). It is positive where the model is right,
-    1 where all hypotheses agree on the right class, -1 where all agree on the same wrong one. An ensemble without
+    classes it is y f(x) / sum_j abs(alpha_j) (Cortes et al. (2014), section 2). With more it is f(x, y) - max of
+    f(x, y') over y' != y, divided by that sum (Kuznetsov et al. (2014), equation (1)). It is positive if the model is
+    right, 1 if all hypotheses agree on the right class, -1 if all agree on the same wrong one. An ensemble without
     hypotheses has margin 0 everywhere. (Trees that hold a number between -1 and 1 for each of several classes can set
     two of these 2 apart: their margins are divided by 2.)
 
@@ -99,7 +99,7 @@ def margins_to_try(rho: float | None) -> tuple[float, ...]:
 
 
 def leads_of(scores: FloatArray, right: NDArray[Any]) -> FloatArray:
-    """Return f(x, y) - max of f(x, y') over y' != y, y f(x) with two classes. Multi-Class Deep Boosting, (1)."""
+    """Return f(x, y) - max of f(x, y') over y' != y, y f(x) with two classes. Kuznetsov et al. (2014), (1)."""
     if len(scores) != len(right):
         raise ValueError(f"X has {len(scores)} rows and y has {len(right)} labels; pass one label per row.")
     if scores.ndim == 1:

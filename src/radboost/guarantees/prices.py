@@ -1,7 +1,7 @@
-"""Fixed sets of functions that hold the hypotheses of a model, and the Rademacher complexities of these sets.
+"""Rademacher complexities of fixed function sets that contain the hypotheses of a model, for the bounds.
 
-Complexities are the kappa of docs/theory.md (sections 7 and 8): that of the functions x -> h(x) with two classes. With
-more classes it is twice that of the vectors of their values, or 2 c times that of x -> h(x, y) where no more is known.
+Complexities are kappa of docs/theory.md (sections 7 and 8): with two classes the complexity of the functions x -> h(x).
+With more it is twice that of the vectors of values, or, if that is unknown, 2 c times that of x -> h(x, y).
 """
 
 from __future__ import annotations
@@ -21,26 +21,24 @@ from radboost.families.kinds import by_kind, kind_of
 from radboost.guarantees.tree_counts import LOG_2, log_labelings, log_pair_labelings, massart
 from radboost.trees.tree import Tree
 
-# Numbers in leaves lie on a grid: the sum over classes may be off by this much each.
-ROUNDING = 2.0**-20
-# Levels of the trees that are ordered by size: one split, a stump pair, and so many splits plus one.
-PAIR_LEVEL = 2
+ROUNDING = 2.0**-20  # error of a leaf value, which is on a grid
+PAIR_LEVEL = 2  # level of stump pairs; 1 is for one split, n + 1 for trees of n splits
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices that the three statements of section 7 charge."""
+    """Complexities and choices that the three statements of section 7 charge."""
 
-    one_class: float | None  # kappa of the smallest set that holds all hypotheses; None where no set is known
+    one_class: float | None  # kappa of the smallest set that holds all hypotheses; None: no set is known
     class_choices: float  # log(1 / fraction of delta) of that set among all that it might have been
-    mean: float  # the mean of the hypotheses' kappa under their weights
-    n_families: int  # p: so many families are drawn from
+    mean: float  # mean kappa of the hypotheses by their weights
+    n_families: int  # p: number of families
     family_choices: float  # log(1 / fraction of delta) of that list of families
-    by_size: float | None  # the mean of kappa where each tree pays for its own size; None without (7h)
+    by_size: float | None  # mean of kappa by the size of each tree, for (7h); None: not applicable
     size_choices: float  # log(1 / fraction of delta) of what is chosen besides sizes
-    alone: bool  # there is one family in the first place
-    from_sample: bool  # complexities are those of this sample: categories were counted in it
-    about: str  # the set, in words
+    alone: bool  # True: the estimator has only one family
+    from_sample: bool  # True: complexities depend on the sample, as categories were counted in it
+    about: str  # description of the set
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class _Size:
 
 
 def prices(model: Any, ensemble: Ensemble, m: float, *, has_missing: bool) -> Prices:
-    """The complexities of a model's hypotheses for samples of m rows."""
+    """Prices of the hypotheses of a model for samples of m rows."""
     n_classes = len(model.classes_)
     bits = {column: max(len(known) - 1, 0) for column, known in ensemble.categories.items()}
     setting = _Setting(m, ensemble.n_features * (2.0 if has_missing else 1.0), n_classes, bits)
@@ -108,7 +106,7 @@ def prices(model: Any, ensemble: Ensemble, m: float, *, has_missing: bool) -> Pr
 
 
 def refuse_what_rows_chose(model: Any, ensemble: Ensemble) -> None:
-    """Refuse sets of functions that depend on the sample in a way that nothing is charged for."""
+    """Raise an error for function sets that depend on the sample in a way that no statement accounts for."""
     families = _families(model)
     for kind, indices in by_kind(ensemble.hypotheses).items():
         kind.check_fixed([ensemble.hypotheses[index] for index in indices], families, ensemble.categories)
@@ -121,12 +119,12 @@ def _families(model: Any) -> list[Any]:
 
 
 def _n_others(model: Any) -> int:
-    """How many families the model could use besides those of trees."""
+    """Number of families that the model could use besides families of trees."""
     return sum(isinstance(one, Family) and not one.of_trees for one in _families(model))
 
 
 def _is_alone(model: Any, ensemble: Ensemble) -> bool:
-    """True if the model could have had nothing but stumps, or nothing but one kernel."""
+    """True if the estimator allows only stumps, or only one kernel."""
     # The trees of one family of another kind may be smaller than they were allowed to be, and those of `Candidates` may
     # have been made from these rows. There the size of the largest tree is a choice of the sample.
     families = _families(model)
@@ -149,13 +147,13 @@ def _size(tree: Tree, *, has_missing: bool) -> _Size:
 
 
 def _size_of_tree(tree: Tree) -> _Size:
-    # A constant is a tree whose question does not matter.
+    # A constant is a tree whose split is irrelevant.
     n = max(int(np.count_nonzero(tree.feature >= 0)), 1)
     return _Size(n, False, Counter(tree.feature[tree.category_nodes].tolist()))
 
 
 def _is_pair(tree: Tree, inner: Any, *, has_missing: bool) -> bool:
-    """True if the second question is the same at both nodes of the second layer."""
+    """True if both nodes of the second level have the same split."""
     if len(inner) != 3 or tree.left[0] not in inner or tree.left[0] + 1 not in inner:
         return False
     first, second = int(tree.left[0]), int(tree.left[0]) + 1
@@ -165,7 +163,7 @@ def _is_pair(tree: Tree, inner: Any, *, has_missing: bool) -> bool:
 
 
 def _largest(sizes: Sequence[_Size]) -> _Size:
-    """The smallest set of trees of the list that holds all of them. A stump pair is a tree of three splits too."""
+    """Smallest size in the list whose set contains all of these trees. A stump pair is a tree of three splits too."""
     asked: Counter[int] = Counter()
     for size in sizes:
         for column, count in size.asked.items():
@@ -180,7 +178,7 @@ def _largest(sizes: Sequence[_Size]) -> _Size:
 
 
 def _by_size(ensemble: Ensemble, trees: Sequence[_Size], setting: _Setting, kind: str) -> float:
-    """The mean of the s_i of the trees, and what no s_i covers: nu^2 / (m s_1), in terms of kappa. (7h)."""
+    """Mean of s_i over the trees, plus the rest nu^2 / (m s_1), in terms of kappa. docs/theory.md, (7h)."""
 
     def price(size: _Size) -> float:
         return _tree_price(size, setting, kind, math.log(size.level * (size.level + 1)))
@@ -196,10 +194,10 @@ def _tree_price(size: _Size, setting: _Setting, kind: str, words: float = 0.0) -
     bits = _most_bits(size, setting.bits)
     m, d, c = setting.m, setting.d, setting.n_classes
 
-    def price(log_answers: float, row_norm: float) -> float:
+    def price(log_n_values: float, row_norm: float) -> float:
         if size.pair:
-            return massart(words + log_pair_labelings(m, d, log_answers, bits), m, row_norm)
-        return massart(words + log_labelings(size.n, m, d, log_answers, bits), m, row_norm)
+            return massart(words + log_pair_labelings(m, d, log_n_values, bits), m, row_norm)
+        return massart(words + log_labelings(size.n, m, d, log_n_values, bits), m, row_norm)
 
     if setting.n_classes == 2:
         return price(LOG_2, 1.0)
@@ -238,7 +236,7 @@ def _choices(largest: _Size, bits: Mapping[int, int], n_others: int) -> float:
 
 
 def _stored(ensemble: Ensemble, setting: _Setting, *, has_missing: bool) -> Prices:
-    """By the r_j that families, perhaps of users, have given their hypotheses; a tree has no less than by (7g)."""
+    """Prices from the r_j that families gave their hypotheses; for trees at least the price by (7g)."""
     p = ensemble.n_families
     each = _stored_each(ensemble, setting)
     trees = {index: tree for index, one in enumerate(ensemble.hypotheses) if (tree := _plain_tree(one)) is not None}
@@ -264,7 +262,7 @@ def _stored(ensemble: Ensemble, setting: _Setting, *, has_missing: bool) -> Pric
 
 
 def _stored_each(ensemble: Ensemble, setting: _Setting) -> FloatArray:
-    """The stored r_j for samples of this size; shape (n_hypotheses,)."""
+    """Stored r_j, converted to this sample size; shape (n_hypotheses,)."""
     # They were computed for the training sample, and are upper bounds for a larger one. For a smaller one the square of
     # each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
     smaller = math.sqrt(max(1.0, ensemble.sample_size / setting.m))

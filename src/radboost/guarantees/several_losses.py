@@ -1,4 +1,4 @@
-"""A bound on the true agnostic loss of a linear model. Storcheus, section 5.3, put right (``docs/theory.md``)."""
+"""Bound on the true agnostic loss of a linear model. Storcheus (2021), section 5.3, corrected (``docs/theory.md``)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from radboost._validation import check_real, check_sample_weight
 from radboost.estimators import AgnosticClassifier
 from radboost.guarantees.holdout import probability
 
-# Radii are powers of two. That with exponent j has the part 1 / (RADII (1 + |j|)^2) of delta: these parts sum to less
-# than 1.
+# Radii are 2^j. Radius j gets the fraction 1 / (RADII (1 + |j|)^2) of delta; these fractions sum to less than 1.
 RADII = 3.0
 
 

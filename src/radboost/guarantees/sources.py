@@ -1,6 +1,6 @@
-"""A bound on the true error of an ensemble over several sources, under the worst mixture of them.
+"""Bound on the true error of an ensemble over several sources, under the worst mixture of them.
 
-Theorems 4.4, 4.5 and B.2 of Storcheus's thesis, derived anew: docs/theory.md, section 16.
+Theorems 4.4, 4.5 and B.2 of Storcheus (2021), derived anew: docs/theory.md, section 16.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from radboost._typing import FloatArray
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.sourced import SourcedHypothesis
-from radboost.families.trees import largest_answer
+from radboost.families.trees import largest_leaf_value
 from radboost.guarantees.holdout import probability, read_labels
 from radboost.guarantees.margins import leads_of, margins_to_try
 from radboost.guarantees.tree_counts import log_labelings
@@ -247,7 +247,7 @@ def _splits(hypothesis: Any) -> int:
             f"The model has a hypothesis of the type {type(base).__name__}; this bound is for trees whose leaves vote, "
             'such as those of family="trees" and family="stumps".'
         )
-    if largest_answer(base) > 1.0:
+    if largest_leaf_value(base) > 1.0:
         raise ValueError(
             "The model has a tree with a number beyond 1 in a leaf, given to it from outside; this bound is for values "
             "in [-1, 1]. Divide the numbers of that tree by the largest of them."

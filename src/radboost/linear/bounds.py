@@ -1,4 +1,4 @@
-"""Updates of the paper: exact minima of its exponential and quadratic bounds."""
+"""Solver by the updates of Duchi and Singer (2009): exact minima of exponential and quadratic bounds on the loss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from radboost.linear.columns import Indices
 from radboost.linear.problem import Point, SparseProblem, Trail
 from radboost.penalties import ROW_PENALTIES
 
-# What the updates of the paper ask of loss and penalty.
+# Requirements of the updates on loss and penalty.
 NEEDS: dict[str, tuple[Need, ...]] = {
     "adaboost": (
         Need(
@@ -32,8 +32,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
         ),
     ),
 }
-# Up to so many columns, one at a time makes the most of each; beyond, all of them together are one matrix product.
-FEW_COLUMNS = 256
+FEW_COLUMNS = 256  # up to which template="auto" updates one column at a time; more are updated in one matrix product
 
 
 def solve_by_bounds(
@@ -76,7 +75,7 @@ def solve_by_bounds(
 
 
 def _blocks(columns: Indices, template: str | int) -> Iterator[Indices]:
-    """Blocks of columns, one per template: single columns, all of them, or so many at a time."""
+    """Blocks of columns, one per template: single columns, all of them, or `template` at a time."""
     if template == "auto":
         template = "one" if len(columns) <= FEW_COLUMNS else "all"
     size = {"one": 1, "all": max(1, len(columns))}[template] if isinstance(template, str) else template
@@ -121,7 +120,7 @@ def _gradboost(problem: SparseProblem, point: Point, block: Indices, curvatures:
 
 
 def _move_the_intercept(problem: SparseProblem, point: Point, update: str) -> None:
-    """Move the intercept by the same bounds: it is a column of ones that costs nothing."""
+    """Move the intercept by the same bounds: it is a column of ones without a price."""
     if update == "adaboost":
         up, down = (problem.row_weights * half for half in problem.loss.halves(point.scores))
         plus, minus = up.sum(axis=1), down.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Training rows as columns: in an order that depends on their content alone, centered and scaled."""
+"""Design matrix of the sparse models: centered and scaled columns of distinct rows, in an order by content."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from radboost.engine import (
 
 Indices = npt.NDArray[np.int64]
 
-BLOCK_CELLS = 2**20
-# A column whose spread is below these fractions of its size is constant: the rest is rounding.
+BLOCK_CELLS = 2**20  # values that are processed at a time
+# A column is constant if its spread is below these fractions of its size: the rest is rounding.
 CONSTANT_DENSE, CONSTANT_SPARSE = 1e-13, 1e-7
 
 
@@ -43,7 +43,7 @@ def canonical_rows(X: Any, labels: FloatArray, weights: FloatArray, n_threads: i
     alike = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     if not len(alike):
         return order, weights[order]
-    # The weights of copies are added in an order of their own as well.
+    # The weights of copies are sorted before they are added, too.
     order = np.lexsort((weights, hashes)).astype(np.int64)
     same = _row_comparison(X)
     leads = np.ones(len(order), dtype=bool)
@@ -85,7 +85,7 @@ def _parts(X: Any) -> tuple[Any, Any, Any]:
 
 @dataclass(frozen=True)
 class DesignMatrix:
-    """A design matrix whose column j is (x_j - centre_j) * factor_j; sparse columns are not moved.
+    """A design matrix whose column j is (x_j - centre_j) * factor_j; sparse columns are not centered.
 
     Factors bring columns to a spread of 1, or with `scale=False` leave it as it is; those of constant columns are 0.
     """
@@ -136,7 +136,7 @@ class DesignMatrix:
         spread = np.sqrt(np.maximum(squares - means**2, 0.0))
         factors[:] = _factors(
             spread, spread > CONSTANT_SPARSE * np.sqrt(squares), scale
-        )  # the native side looks at them
+        )  # in place: the native matrix refers to this array
         return cls(native, np.zeros(n_columns), factors, n_threads)
 
     @property
@@ -187,7 +187,7 @@ class DesignMatrix:
 def matrix_times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     """Product of a matrix and a vector.
 
-    Not by BLAS: OpenBLAS ends the process where it finds no memory for its buffers, instead of raising an error.
+    Not by BLAS: OpenBLAS ends the process if it cannot allocate its buffers, instead of raising an error.
     """
     return np.asarray((matrix * vector).sum(axis=-1), dtype=np.float64)
 
@@ -199,7 +199,7 @@ def in_range(columns: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def check_known(unknown: npt.NDArray[np.bool_]) -> None:
-    """Refuses rows in which columns are not known; scikit-learn does, unless told to assume that all values are."""
+    """Raise ValueError for missing values; scikit-learn does so, unless configured to assume finite values."""
     if unknown.any():
         raise ValueError(
             f"X holds NaN or infinity, the first in column {int(np.argmax(unknown))}. Every value must be a finite "
@@ -208,7 +208,7 @@ def check_known(unknown: npt.NDArray[np.bool_]) -> None:
 
 
 def _check_squares(sizes: FloatArray, have_values: Callable[[Indices], npt.NDArray[np.bool_]]) -> None:
-    """Refuses columns whose squares leave the range of double precision, above or below."""
+    """Raise ValueError for columns whose squares overflow or underflow."""
     check_known(np.isnan(sizes))
     gone = ~np.isfinite(sizes)
     empty = np.flatnonzero(sizes == 0.0)
@@ -222,6 +222,6 @@ def _check_squares(sizes: FloatArray, have_values: Callable[[Indices], npt.NDArr
 
 
 def _factors(spread: FloatArray, varies: npt.NDArray[np.bool_], scale: bool) -> FloatArray:
-    """One over the spread, or one; a column that does not vary is left out by a factor of zero."""
+    """One over the spread, or one; factor 0 excludes a constant column."""
     kept = varies & (spread > 0.0)
     return np.divide(1.0, spread, out=np.zeros_like(spread), where=kept) if scale else kept.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Features enter (induction), are weighed again, and leave (back-pruning): section 8 of the paper."""
+"""Induction of features: they enter, weights are refitted, and zero ones leave. Duchi and Singer (2009), section 8."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from radboost._typing import FloatArray
 from radboost.families.columns import Column
 from radboost.families.generators import Generator, Proposing, Training
 from radboost.families.kinds import OWN, by_kind
-from radboost.families.own import look_again, start_generator
+from radboost.families.own import last_proposals, start_generator
 from radboost.linear.bounds import progress, solve_by_bounds
 from radboost.linear.columns import BLOCK_CELLS, DesignMatrix, Indices, in_range, matrix_times
 from radboost.linear.newton import newton_step, solve_by_newton
@@ -22,10 +22,8 @@ from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
 
 DEFAULT_FEATURES_PER_ROUND = 8
-# Steps with which the members are weighed between two inductions, at most.
-INNER_ROUNDS = 200
-# Values of candidates that are kept from one round to the next: 128 MB.
-KEPT_CELLS = 2**24
+INNER_ROUNDS = 200  # steps of the solver between two inductions, at most
+KEPT_CELLS = 2**24  # values of candidates that are cached between rounds: 128 MB
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Induced:
 
 @dataclass(frozen=True)
 class Pool:
-    """Candidates that are the same in every round, as one problem."""
+    """Candidates, if they do not change between rounds, as one problem."""
 
     hypotheses: Sequence[Any]
     problem: SparseProblem
@@ -76,18 +74,18 @@ class Pool:
 
 
 class Induction:
-    """The rounds. Weights are kept for the hypotheses as they are, and scaled for each problem."""
+    """Rounds of induction. Weights are stored for unscaled hypotheses, and rescaled for each problem."""
 
     def __init__(self, training: Training, generator: Generator, settings: InductionSettings, trail: Trail) -> None:
         self.training, self.settings, self.trail = training, settings, trail
-        assert isinstance(training.loss, ScoreLoss)  # generators ask less of it than solvers do
+        assert isinstance(training.loss, ScoreLoss)  # generators need less of it than solvers do
         self.loss = training.loss
         self.generator = generator
         self.propose: Proposing = start_generator(generator, training)
         k, m = training.loss.n_outputs, training.loss.n_rows
         self.members: list[Any] = []
         self.values = np.zeros((0, m))
-        self.inner = Trail(stop_reason="optimal")  # of the last time that the members were weighed
+        self.inner = Trail(stop_reason="optimal")  # of the last fit of the weights
         self.seen: dict[Any, FloatArray] = {}
         self.weights, self.intercept = np.zeros((0, k)), np.zeros(k)
         self.pool = self._pool() if generator.finite else None
@@ -126,7 +124,7 @@ class Induction:
         return Induced(self.members, self.weights, self.intercept, certificate)
 
     def _duality_gap(self, point: Point) -> float:
-        """Over all candidates, where they are the same in every round and kept; otherwise NaN."""
+        """Duality gap over all candidates, if they are in the pool; otherwise NaN."""
         if self.pool is None:
             return np.nan
         problem, indices = self.pool.problem, [self.pool.indices[member] for member in self.members]
@@ -225,8 +223,8 @@ class Induction:
         return problem, point, list(range(n_before, len(self.members)))
 
     def _try_more(self, problem: SparseProblem, point: Point) -> tuple[SparseProblem, Point, list[int], float]:
-        """Add the best of what the generator proposes only before the end; returns also the largest violation."""
-        more = look_again(self.generator, self.training, problem.residual(point.scores))
+        """Add the best of the last proposals of the generator (`last_look`); returns also the largest violation."""
+        more = last_proposals(self.generator, self.training, problem.residual(point.scores))
         present, worst = set(self.members), 0.0
         best, gains = list[Any](), np.zeros(0)
         for block in _batches((one for one in more.hypotheses if one not in present), self._block_size()):
@@ -274,7 +272,7 @@ class Induction:
     def _beside_members(
         self, problem: SparseProblem, point: Point, ranked: Indices, gain: FloatArray
     ) -> tuple[Indices, list[int]]:
-        """Sequential boosting: a step along a member may promise more than any candidate."""
+        """Sequential boosting: members compete with candidates by their progress bounds."""
         old = progress(problem, point, problem.everything, self.settings.update)
         new = gain[ranked]
         order = np.argsort(-np.concatenate([old, new]), kind="stable")[: self.most]
@@ -282,7 +280,7 @@ class Induction:
         return ranked[order[order >= len(old)] - len(old)], order[order < len(old)].tolist()
 
     def _weigh(self, problem: SparseProblem, point: Point, entered: list[int]) -> Point:
-        """The weights to tolerance (totally corrective), or one step along those that were chosen."""
+        """Fit all weights to tolerance (totally corrective), or make one step along the chosen ones."""
         settings = self.settings
         self.inner = inner = Trail() if settings.totally_corrective else Trail(stop_reason="optimal")
         columns = None if settings.totally_corrective else np.array(entered)

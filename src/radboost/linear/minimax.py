@@ -1,4 +1,4 @@
-"""Linear models under the worst mixture of several losses: ALMO. Storcheus, chapter 5.
+"""Solver of linear models under the worst mixture of several losses (ALMO). Storcheus (2021), chapter 5.
 
     min over w in a ball of max over lambda in Lambda of sum of lambda_k (L_k(w) + beta_2 M_k) + beta_1 |w|   (5.10)
 
@@ -23,18 +23,18 @@ from radboost.losses.model_evaluation import EvaluationLoss
 from radboost.rows.hashing import mix
 
 SOLVERS = ("descent_ascent", "mirror_prox")
-# Weight of the condition that weights of vertices sum to 1, against the squared distance, in projections.
+# Weight in projections of the condition that weights of vertices sum to 1, relative to the squared distance.
 HEAVY = 1e6
 Point = FloatArray  # shape (n_columns + 1, n_outputs): weights, and the intercepts as the last row
 
 
 @dataclass(frozen=True)
 class Minimax:
-    """A problem: rows, losses, and the sets that weights and mixtures stay in."""
+    """Minimax problem: rows, losses, and the admissible sets of weights and mixtures."""
 
     columns: DesignMatrix
     losses: Sequence[EvaluationLoss]
-    units: FloatArray  # what each loss is divided by
+    units: FloatArray  # Lipschitz constants, by which losses are divided; shape (n_losses,)
     offsets: FloatArray  # beta_2 M_k, in these units
     row_weights: FloatArray  # they sum to 1
     n_outputs: int
@@ -56,7 +56,7 @@ class Minimax:
         return np.asarray(scores + self.intercept(point)[:, None])
 
     def values(self, scores: FloatArray) -> FloatArray:
-        """L_k + beta_2 M_k."""
+        """L_k + beta_2 M_k, shape (n_losses,)."""
         means = [float(self.row_weights @ loss.value(scores)) for loss in self.losses]
         return np.array(means) / self.units + self.offsets
 
@@ -83,7 +83,7 @@ class Minimax:
         return gradient
 
     def objective(self, values: FloatArray, point: Point) -> float:
-        """The worst mixture, and what the weights pay."""
+        """Value of the worst mixture, plus the penalty of the weights."""
         worst = values.max() if self.vertices is None else (self.vertices @ values).max()
         return float(worst) + self.norm_penalty * float(np.linalg.norm(point[:-1]))
 
@@ -92,12 +92,12 @@ class Minimax:
         return point if length <= self.radius else point * (self.radius / length)
 
     def onto_mixtures(self, point: FloatArray) -> FloatArray:
-        """The nearest admissible mixture."""
+        """Project onto the admissible mixtures."""
         return on_simplex(point) if self.vertices is None else on_polytope(point, self.vertices)
 
 
 def on_simplex(point: FloatArray) -> FloatArray:
-    """The nearest point of the simplex (Duchi et al., 2008)."""
+    """Project onto the simplex (Duchi et al., 2008)."""
     falling = np.sort(point)[::-1]
     levels = (np.cumsum(falling) - 1.0) / np.arange(1, len(point) + 1)
     nearest = np.maximum(point - levels[np.flatnonzero(falling > levels)[-1]], 0.0)
@@ -105,7 +105,7 @@ def on_simplex(point: FloatArray) -> FloatArray:
 
 
 def on_polytope(point: FloatArray, vertices: FloatArray) -> FloatArray:
-    """The nearest mixture of the vertices: non-negative least squares, with weights that sum to 1."""
+    """Project onto the convex hull of the vertices: non-negative least squares, with weights that sum to 1."""
     system = np.vstack([vertices.T, np.full(len(vertices), HEAVY)])
     weights, _ = nnls(system, np.append(point, HEAVY))
     return np.asarray(weights / weights.sum() @ vertices)

@@ -1,8 +1,8 @@
-"""Newton's method on working sets that the termination rule chooses, which is faster than the bounds of the paper.
+"""Newton's method on working sets, which is faster than the bounds of the paper (`bounds.py`).
 
-Those hold for the worst curvature that a loss can have. Here the loss is replaced by its quadratic model at the current
-scores. Descent along columns minimizes the model plus the penalty, and a line search makes sure that the objective
-falls. Columns that have nothing to add by the condition of section 8 are left out meanwhile.
+The bounds hold for the largest curvature of a loss. Here the loss is replaced by its quadratic model at the current
+scores. Descent along columns minimizes the model plus the penalty, and a line search ensures that the objective falls.
+Working sets exclude columns that meet the termination condition of Duchi and Singer (2009), section 8.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from radboost.linear.columns import Indices
 from radboost.linear.problem import Point, SparseProblem, Trail
 
 SMALLEST_WORKING_SET = 64
-# The model is minimized to this fraction of the violation at its start, a working set to this one of that outside.
-MODEL_FRACTION, SET_FRACTION = 0.1, 0.3
-MOST_PASSES = 300
-ENOUGH_DECREASE = 1e-4
+MODEL_FRACTION = 0.1  # accuracy of the minimum of the model, relative to the violation at its start
+SET_FRACTION = 0.3  # accuracy on a working set, relative to the violation outside
+MOST_PASSES = 300  # over the columns, for one model
+ENOUGH_DECREASE = 1e-4  # of the objective, relative to the decrease of the model (Armijo)
 SHORTEST_STEP = 1e-10
-ROUNDING = 1e-14
-# Weights below this fraction of the largest one are what rounding left of a zero.
-DUST = 1e-13
+ROUNDING = 1e-14  # relative error of the objective
+DUST = 1e-13  # weights below this fraction of the largest one are rounding errors
 
 
 def solve_by_newton(problem: SparseProblem, point: Point, tolerance: float, n_rounds: int, trail: Trail) -> Point:
@@ -84,8 +83,8 @@ class Newton:
     problem: SparseProblem
     point: Point
     objective: float
-    passes: int = 0  # of the last descent: the next one will be much like it
-    blind: bool = False  # whether the last step was too short to be seen in the objective
+    passes: int = 0  # over the columns in the last descent, an estimate for the next one
+    blind: bool = False  # True: the last step was too short to change the objective visibly
 
     def solve_on(self, working: Indices, goal: float, n_rounds: int, trail: Trail) -> bool:
         """Step on a working set until no condition is violated by more than `goal`; True if a step helped."""
@@ -97,7 +96,7 @@ class Newton:
             helped = helped or inside <= 0.5 * before < np.inf
             if (helped and inside <= goal) or (self.blind and inside > 0.5 * before):
                 break
-            # A step that the model was not minimized well enough for gets a second chance.
+            # If the step fails, the model is minimized more accurately, and the step is tried again.
             if not any(self.step(working, residual, slopes, fraction * inside) for fraction in (MODEL_FRACTION, 1e-6)):
                 break
             helped, before = helped or not self.blind, inside

@@ -1,4 +1,4 @@
-"""The objective of boosting with structural sparsity, and the proof that nothing can lower it further."""
+"""Objective of boosting with structural sparsity, and its optimality certificate (violation and duality gap)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
 
 INTERCEPT_STEPS, BRACKET_STEPS = 50, 200
-# A duality gap is a difference of two sums, known up to this fraction of their terms.
+# Relative accuracy of a duality gap, a difference of two sums.
 GAP_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
@@ -69,17 +69,17 @@ class Trail:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far a point can be from the optimum."""
+    """Bounds on the distance of a point from the optimum."""
 
     violation: float  # of the termination conditions of section 8
-    duality_gap: float  # the objective of the point itself is at most this far above the smallest
+    duality_gap: float  # the objective at the point exceeds the minimum by at most this
 
 
 @dataclass(frozen=True)
 class SparseProblem:
     """(1/m) sum of loss_i(W^T x_i + b) + sum over j of price_j size(w_j).
 
-    Boosting with Structural Sparsity, equations (2) to (4), with a mean instead of the sum: alpha is the paper's
+    Duchi and Singer (2009), equations (2) to (4), with a mean instead of the sum: alpha is the paper's
     lambda divided by the number of rows. `row_weights` sum to 1.
     """
 
@@ -95,14 +95,14 @@ class SparseProblem:
         return self.columns.everything
 
     def start(self) -> Point:
-        """No feature, and the intercept that is best without any."""
+        """Point with zero weights, and the best intercept for these."""
         k = self.loss.n_outputs
         point = Point(np.zeros((self.columns.n_columns, k)), np.zeros(k), np.zeros((k, self.columns.n_rows)))
         self.fit_the_intercept(point)
         return point
 
     def fit_the_intercept(self, point: Point) -> None:
-        """The best intercept for the weights."""
+        """Set the intercept to the best one for the weights."""
         if self.fit_intercept:
             shift = self._shift_of_classes(point) if self.loss.coupled else self._shift_of_outputs(point)
             point.intercept, point.scores = point.intercept + shift, point.scores + shift[:, None]
@@ -205,7 +205,7 @@ class SparseProblem:
         if self.fit_intercept:
             slopes = self.loss.balanced(slopes, self.row_weights)
         by_column = self.slopes(np.ascontiguousarray(self.row_weights * slopes), self.everything)
-        factor = self.penalty.share_within(by_column, self.prices)
+        factor = self.penalty.feasible_fraction(by_column, self.prices)
         losses, conjugates = self.loss.value(point.scores), self.loss.conjugate(factor * slopes)
         prices = [self.price_of(point.used, point.weights[point.used])]
         prices.append(self.penalty.conjugate(factor * by_column, self.prices))

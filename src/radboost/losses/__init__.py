@@ -1,6 +1,6 @@
-"""Losses: Phi and losses of scores, their derivatives, and the names they go by.
+"""Losses: Phi and losses of scores, their derivatives, and their names.
 
-Each loss stands in a file of its own and registers itself (`radboost.losses.base`). Classes can be imported from here.
+Each loss has its file and registers itself (`radboost.losses.base`). Classes can be imported from here.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ from radboost.losses.scores import ScoreLoss
 from radboost.losses.target import NamedTargetLoss, NativeTargetLoss
 
 LOSSES: dict[str, type[MarginLoss]] = REGISTRY["margins"]
-"""Of margins, by name: what `loss` of `DeepBoostClassifier` may be."""
+"""Losses of margins by name: values of `loss` of `DeepBoostClassifier`."""
 SCORE_LOSSES: dict[str, type[ScoreLoss]] = REGISTRY["scores"]
-"""Of scores, by name: those of the sparse estimators."""
+"""Losses of scores by name, for the sparse estimators."""
 TWO_CLASS_LOSSES: dict[str, type[NamedTargetLoss]] = REGISTRY["signs"]
-"""Of gradient boosting, for targets -1 and +1. More classes have the multinomial loss."""
+"""Losses of gradient boosting for targets -1 and +1, by name. More classes have the multinomial loss."""
 REGRESSION_LOSSES: dict[str, type[NamedTargetLoss]] = REGISTRY["numbers"]
-"""Of numbers, by name: what `loss` of `RGBRegressor` may be."""
+"""Losses of regression by name: values of `loss` of `RGBRegressor`."""
 
 
 def get_loss(loss: str | MarginLoss | TargetLoss) -> MarginLoss:
-    """The loss of a name, or the user's own as a loss of margins, checked for the methods it needs."""
+    """Loss of margins for a name, or a user-defined loss, wrapped and checked for its methods."""
     if isinstance(loss, NamedTargetLoss):
         names = ", ".join(map(repr, LOSSES))
         raise ValueError(f"loss={loss!r} is for gradient boosting; here it may be one of {names}, or {CONTRACT}.")
-    found: Any = resolve("loss", loss, LOSSES, TargetLoss, CONTRACT)  # type: ignore[arg-type, type-abstract]
-    return found if isinstance(found, MarginLoss) else OwnMarginLoss(found)
+    resolved: Any = resolve("loss", loss, LOSSES, TargetLoss, CONTRACT)  # type: ignore[arg-type, type-abstract]
+    return resolved if isinstance(resolved, MarginLoss) else OwnMarginLoss(resolved)
 
 
 def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NamedTargetLoss]]) -> TargetLoss:
-    """Loss of gradient boosting for a name, or the user's own, checked."""
+    """Loss of gradient boosting for a name, or a user-defined one, checked."""
     if isinstance(loss, NamedTargetLoss) and type(loss) not in known.values():
         names = ", ".join(kind.__name__ for kind in known.values())
         raise ValueError(f"loss={loss!r} is for other targets; here it may be one of {names}, or {CONTRACT}.")
-    found = resolve("loss", loss, known, TargetLoss, CONTRACT)  # type: ignore[type-abstract]
-    if isinstance(found, NamedTargetLoss):
-        found.validate()
-        return found
-    check_contract(found)
-    lipschitz = getattr(found, "lipschitz", None)
+    resolved = resolve("loss", loss, known, TargetLoss, CONTRACT)  # type: ignore[type-abstract]
+    if isinstance(resolved, NamedTargetLoss):
+        resolved.validate()
+        return resolved
+    check_contract(resolved)
+    lipschitz = getattr(resolved, "lipschitz", None)
     if lipschitz is not None:
-        name = f"{type(found).__name__}.lipschitz (None: steps by a line search)"
+        name = f"{type(resolved).__name__}.lipschitz (None: steps by a line search)"
         check_real(name, lipschitz, low=0.0, open_low=True)
-    return found
+    return resolved
 
 
 def __getattr__(name: str) -> Any:
-    """The class of a registered loss."""
+    """Class of a registered loss."""
     return class_named(name, __name__, *REGISTRY.values())
 
 

@@ -1,4 +1,4 @@
-"""Base classes of losses. Every loss has a value and a derivative; attributes say what else it can do."""
+"""Base classes and registry of losses. Every loss has a value and a derivative; attributes state further properties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from radboost._typing import FloatArray
 from radboost.losses.link import Link
 from radboost.model_file import storable_value
 
-# The losses by what they are taken of, and by their names.
+# Kind of loss (see `Loss`) -> name -> class.
 REGISTRY: dict[str, dict[str, type[Any]]] = {
     kind: {} for kind in ("margins", "signs", "numbers", "classes", "scores", "evaluation")
 }
@@ -21,7 +21,7 @@ REGISTRY: dict[str, dict[str, type[Any]]] = {
 
 @runtime_checkable
 class TargetLoss(Protocol):
-    """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
+    """Phi(y, f), convex in f. Any object with these two methods is one; both return float64 arrays like `scores`.
 
     The arrays that they take are read-only. With classes the targets are -1 and +1. DeepBoost's objectives take a loss
     of margins: they pass a target of 1 with the margin as its score. There the loss must be one of targets * scores
@@ -34,11 +34,11 @@ class TargetLoss(Protocol):
         """Phi(y, f) of each row."""
 
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        """Its derivative in f."""
+        """Derivative in f of each row."""
 
 
 def ask(loss: Any, method: str, *arrays: FloatArray) -> Any:
-    """Calls a method of a loss, perhaps a user's own, with read-only arrays: they are the fit's own."""
+    """Call a method of a loss, perhaps a user-defined one, with read-only views of arrays of the fit."""
     try:
         return getattr(loss, method)(*map(_read_only, arrays))
     except ValueError as error:
@@ -59,21 +59,21 @@ def _read_only(array: FloatArray) -> FloatArray:
 class Loss(ABC):
     """A loss with a name. `class HuberLoss(NativeTargetLoss, name="huber", of="numbers")` registers itself.
 
-    `of` says what the loss is taken of, and thus who can use it:
+    `of` is the kind of its arguments, and thus of the estimators that can use it:
 
     - "margins": Phi(u) of u = 1 - y f, for DeepBoost;
-    - "signs", "numbers", "classes": Phi(y, f) of targets -1 and +1, of numbers, of the places of classes, for gradient
-      boosting;
-    - "scores": of all scores of the training rows, which it is made for, for boosting with structural sparsity;
-    - "evaluation": the same, convex or not, for models that are evaluated by several losses.
+    - "signs", "numbers", "classes": Phi(y, f) for gradient boosting: of targets -1 and +1, of regression targets, of
+      class indices;
+    - "scores": of all scores of the training rows, which it is constructed for; for boosting with structural sparsity;
+    - "evaluation": like "scores", convex or not, for models that are evaluated by several losses.
 
     Losses of signs and numbers can be parameters of a model, and are stored in its file.
     """
 
     name: ClassVar[str]
-    # Whether the native core has a kernel of this name; without one the NumPy methods run, as for losses of users.
+    # True: the native core has a kernel of this name. False: the NumPy methods run, as for user-defined losses.
     native: ClassVar[bool] = False
-    # The derivative by a score changes by at most this much per unit of the score; None where there is no such bound.
+    # Lipschitz constant of the derivative by a score; None: there is none.
     lipschitz: ClassVar[float | None] = None
 
     def __init_subclass__(cls, *, name: str | None = None, of: str | None = None, **others: Any) -> None:
@@ -87,14 +87,14 @@ class Loss(ABC):
 
 
 class MarginFunction(ABC):
-    """A convex, increasing phi(u), written once; a row of margin y f costs phi(-y f)."""
+    """Convex, increasing phi(u); the loss of a row with margin y f is phi(-y f)."""
 
-    # What phi is divided by in DeepBoost, so that Phi(0) = 1.
+    # Divisor of phi in DeepBoost, so that Phi(0) = 1.
     unit: ClassVar[float]
-    # The largest second derivative, or None.
+    # Largest second derivative; None: unbounded.
     lipschitz: ClassVar[float | None]
-    # The score that minimizes the expected loss is this times the logarithm of the odds.
-    share_of_log_odds: ClassVar[float]
+    # The score that minimizes the expected loss is this factor times the logarithm of the odds.
+    log_odds_factor: ClassVar[float]
 
     @abstractmethod
     def value(self, u: FloatArray) -> FloatArray: ...
@@ -111,13 +111,13 @@ class MarginFunction(ABC):
 
 
 class MarginLoss(Loss):
-    """A convex, increasing, differentiable Phi; a row with margin y f costs Phi(1 - y f).
+    """Convex, increasing, differentiable Phi; the loss of a row with margin y f is Phi(1 - y f).
 
-    With more than two classes the objective defines the argument of Phi. Users write a `TargetLoss`, of which
-    `radboost.losses.own` makes one of these.
+    With more than two classes the objective defines the argument of Phi. Users write a `TargetLoss`, which
+    `radboost.losses.own` wraps.
     """
 
-    # By the name of an objective, "two_classes" among them: the link of scores that minimize it with this loss.
+    # Name of an objective, or "two_classes" -> link of the scores that minimize it with this loss.
     links: ClassVar[Mapping[str, Link]] = {}
 
     @abstractmethod
@@ -126,10 +126,10 @@ class MarginLoss(Loss):
 
     @abstractmethod
     def derivative(self, u: FloatArray, /) -> FloatArray:
-        """Phi'(u): positive, or zero where the row no longer matters."""
+        """Phi'(u), not negative."""
 
     def validate(self) -> None:
-        """Refuses parameters that the loss is not defined for."""
+        """Raise an error for invalid parameters."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -138,9 +138,8 @@ class MarginLoss(Loss):
 class NativeLoss(MarginLoss):
     """Phi(u) = phi(u) / unit of u = 1 - y f, with a kernel in the native core.
 
-    All satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step in closed form: Deep Boosting, Figure 2,
-    lines 12-16; Multi-Class Deep Boosting, Figure 1, lines 6-8. These NumPy methods are the
-    oracles of the native kernels.
+    All satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), and thus have a step in closed form: Cortes et al. (2014),
+    Figure 2, lines 12-16; Kuznetsov et al. (2014), Figure 1, lines 6-8. The native kernels are tested against this.
     """
 
     native = True

@@ -10,7 +10,7 @@ from radboost.losses.scores import ScoreLoss
 
 
 class EpsilonInsensitiveScores(ScoreLoss, name="epsilon_insensitive", of="scores"):
-    """log(1 + e^(f - y - eps)) + log(1 + e^(y - f - eps)). Boosting with Structural Sparsity, equation (39)."""
+    """log(1 + e^(f - y - eps)) + log(1 + e^(y - f - eps)). Duchi and Singer (2009), equation (39)."""
 
     lipschitz = 0.5  # a quarter for either term
 

@@ -21,7 +21,7 @@ class Exponential(MarginFunction):
     largest = 709.0
     unit = 1.0
     lipschitz = None
-    share_of_log_odds = 0.5
+    log_odds_factor = 0.5
 
     def value(self, u: FloatArray) -> FloatArray:
         return np.asarray(np.exp(np.minimum(u, self.largest)))
@@ -44,7 +44,7 @@ class SummedExponential(Exponential):
 
 
 class ExponentialLoss(NativeLoss, name="exponential", of="margins"):
-    """Phi(u) = exp(u). Deep Boosting, section 3.2."""
+    """Phi(u) = exp(u). Cortes et al. (2014), section 3.2."""
 
     phi = Exponential()
     links = MappingProxyType({"two_classes": Link("logistic", 2.0), "sum": Link("softmax", 2.0)})
@@ -59,7 +59,7 @@ class ExponentialTargetLoss(SignLoss, name="exponential", of="signs"):
 
     def start_beside(self, rows: WeightedRows, offset: FloatArray) -> float:
         second, first = (rows.log_mean_exp(-sign * offset, rows.targets == sign) for sign in (1.0, -1.0))
-        return self.phi.share_of_log_odds * (second - first)
+        return self.phi.log_odds_factor * (second - first)
 
 
 class ExponentialScores(MarginScores, name="exponential", of="scores"):

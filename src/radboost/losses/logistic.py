@@ -20,7 +20,7 @@ class Logistic(MarginFunction):
 
     unit = float(np.log(2.0))
     lipschitz = 0.25
-    share_of_log_odds = 1.0
+    log_odds_factor = 1.0
 
     def value(self, u: FloatArray) -> FloatArray:
         return np.asarray(np.logaddexp(0.0, u))
@@ -37,7 +37,7 @@ class Logistic(MarginFunction):
 
 
 class LogisticLoss(NativeLoss, name="logistic", of="margins"):
-    """Phi(u) = log2(1 + exp(u)). Deep Boosting, section 3.2."""
+    """Phi(u) = log2(1 + exp(u)). Cortes et al. (2014), section 3.2."""
 
     phi = Logistic()
     links = MappingProxyType({"two_classes": Link("offset_logistic"), "sum": Link("balance")})

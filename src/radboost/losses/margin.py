@@ -1,4 +1,4 @@
-"""The losses of signs and of scores that a function of a margin gives."""
+"""Losses made of a margin function phi: of targets -1 and +1 (gradient boosting), and of scores (sparse models)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from radboost._typing import FloatArray
 from radboost.engine import log
 from radboost.losses.base import MarginFunction
 from radboost.losses.scores import ScoreLoss
-from radboost.losses.target import SMALLEST_SHARE, NativeTargetLoss, WeightedRows
+from radboost.losses.target import SMALLEST_FRACTION, NativeTargetLoss, WeightedRows
 
 
 class SignLoss(NativeTargetLoss):
@@ -25,15 +25,15 @@ class SignLoss(NativeTargetLoss):
         return np.asarray(-targets * self.phi.derivative(-targets * scores), dtype=np.float64)
 
     def start(self, rows: WeightedRows) -> float:
-        shares = (rows.mean((rows.targets == sign).astype(np.float64)) for sign in (1.0, -1.0))
-        second, first = (max(share, SMALLEST_SHARE) for share in shares)
-        return self.phi.share_of_log_odds * log(second / first)
+        fractions = (rows.mean((rows.targets == sign).astype(np.float64)) for sign in (1.0, -1.0))
+        second, first = (max(fraction, SMALLEST_FRACTION) for fraction in fractions)
+        return self.phi.log_odds_factor * log(second / first)
 
 
 class MarginScores(ScoreLoss):
-    """sum over the outputs of phi(-y f). Boosting with Structural Sparsity, equations (1) and (3).
+    """Sum over outputs of phi(-y f). Duchi and Singer (2009), equations (1) and (3).
 
-    `signs` has a line for each task: -1, +1, or 0 where the label is missing and the loss is zero.
+    `signs` has shape (n_tasks, n_rows): -1, +1, or 0 for a missing label, whose loss is zero.
     """
 
     phi: ClassVar[MarginFunction]
@@ -43,14 +43,14 @@ class MarginScores(ScoreLoss):
         self.n_outputs, self.n_rows = self.signs.shape
         self.known = np.abs(self.signs)
 
-    # Dividing by the unit and multiplying by it rounds the last bit, which models that are there depend on.
+    # Division by the unit and multiplication by it round the last bit, which the fingerprints of models depend on.
 
     def value(self, scores: FloatArray) -> FloatArray:
         phi = self.phi
         return np.asarray((self.known * (phi.value(-self.signs * scores) / phi.unit)).sum(axis=0) * phi.unit)
 
     def pulls(self, scores: FloatArray) -> FloatArray:
-        """q of Lemma 1: the weights that boosting puts on the rows."""
+        """q of Lemma 1: weights of the rows in boosting, shape (n_tasks, n_rows)."""
         phi = self.phi
         return np.asarray(self.known * (phi.derivative(-self.signs * scores) / phi.unit) * phi.unit)
 

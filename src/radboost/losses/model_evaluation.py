@@ -1,7 +1,7 @@
-"""Losses that a model may be judged by, several of them at once: of the scores of a row, and of its class.
+"""Losses for the evaluation of a model by several losses at once (AgnosticClassifier, AgnosticBoostClassifier).
 
-With two classes there is one score f and y is -1 or +1; with more there is a score for each class. Storcheus, Table
-C.1. `lipschitz_of_value` is M_k: how fast the loss can change with the scores, measured by their Euclidean distance.
+With two classes there is one score f and y is -1 or +1; with more there is a score for each class. Storcheus (2021),
+Table C.1. `lipschitz_of_value` is M_k, the Lipschitz constant of the loss in the scores (Euclidean norm).
 """
 
 from __future__ import annotations

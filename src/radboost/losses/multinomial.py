@@ -1,4 +1,4 @@
-"""The loss of several classes."""
+"""Multinomial log loss: of scores (sparse models), and of targets (gradient boosting)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from radboost._typing import FloatArray
 from radboost.engine import log
 from radboost.losses.link import SOFTMAX
 from radboost.losses.scores import ScoreLoss
-from radboost.losses.target import SMALLEST_SHARE, NativeTargetLoss, WeightedRows
+from radboost.losses.target import SMALLEST_FRACTION, NativeTargetLoss, WeightedRows
 
 
 class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
-    """log(1 + sum over r != y of e^(f_r - f_y)). Boosting with Structural Sparsity, equation (4)."""
+    """log(1 + sum over r != y of e^(f_r - f_y)). Duchi and Singer (2009), equation (4)."""
 
     coupled = True
     link = SOFTMAX
     lipschitz = 0.5  # Lemma 9: a quarter of delta^2 / a
-    budget = 2.0  # Lemma 5: the score of a rival and that of the own class move against each other
+    budget = 2.0  # Lemma 5: the scores of a rival class and of the label move in opposite directions
 
     def __init__(self, class_ids: npt.NDArray[np.integer[Any]], n_classes: int) -> None:
         self.class_ids = np.asarray(class_ids, dtype=np.intp)
@@ -36,10 +36,10 @@ class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
         return np.asarray(np.log(total) + largest - scores[self.class_ids, self.rows])
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """q(i, r) of Lemma 5."""
-        chances: FloatArray = np.exp(scores - scores.max(axis=0))
-        chances /= chances.sum(axis=0)
-        return chances
+        """q(i, r) of Lemma 5; shape (n_classes, n_rows)."""
+        probabilities: FloatArray = np.exp(scores - scores.max(axis=0))
+        probabilities /= probabilities.sum(axis=0)
+        return probabilities
 
     def gradient(self, scores: FloatArray) -> FloatArray:
         gradient = self.probabilities(scores)
@@ -57,25 +57,25 @@ class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
         return up, down
 
     def conjugate(self, slopes: FloatArray) -> FloatArray:
-        chances = slopes.copy()
-        chances[self.class_ids, self.rows] += 1.0
-        chances = np.maximum(chances, 0.0)
-        return np.asarray(xlogy(chances, chances).sum(axis=0))
+        probabilities = slopes.copy()
+        probabilities[self.class_ids, self.rows] += 1.0
+        probabilities = np.maximum(probabilities, 0.0)
+        return np.asarray(xlogy(probabilities, probabilities).sum(axis=0))
 
     def balanced(self, slopes: FloatArray, row_weights: FloatArray) -> FloatArray:
-        """Probabilities minus the own class, where the mean probability of each class is its share of the rows.
+        """Gradient after probabilities are changed so that their mean for each class is its fraction of the rows.
 
-        The probabilities p_i, of mean p, are mixed with as much of one distribution for all rows as is needed. With t
-        of it, (1 - t) p_i + t p + s - p has the mean s. It is not negative where t p >= p - s.
+        Probabilities p_i with mean p become (1 - t) p_i + t p + s - p, whose mean is s, the fractions of the classes.
+        They are not negative if t p >= p - s; t is the smallest such number.
         """
-        own = np.zeros_like(slopes)
-        own[self.class_ids, self.rows] = 1.0
-        chances, total = slopes + own, row_weights.sum()
-        means, shares = ((table * row_weights).sum(axis=1) / total for table in (chances, own))
-        excess = np.divide(means - shares, means, out=np.zeros_like(means), where=means > 0.0)
-        mixed = max(0.0, float(excess.max()))
-        rest = np.maximum(mixed * means + shares - means, 0.0)
-        return np.asarray((1.0 - mixed) * chances + rest[:, None] - own)
+        is_label = np.zeros_like(slopes)
+        is_label[self.class_ids, self.rows] = 1.0
+        probabilities, total = slopes + is_label, row_weights.sum()
+        means, fractions = ((table * row_weights).sum(axis=1) / total for table in (probabilities, is_label))
+        excess = np.divide(means - fractions, means, out=np.zeros_like(means), where=means > 0.0)
+        t = max(0.0, float(excess.max()))
+        rest = np.maximum(t * means + fractions - means, 0.0)
+        return np.asarray((1.0 - t) * probabilities + rest[:, None] - is_label)
 
 
 @dataclass(frozen=True)
@@ -97,5 +97,7 @@ class MultinomialLoss(NativeTargetLoss, name="multinomial", of="classes"):
 
     def start(self, rows: WeightedRows) -> FloatArray:
         classes = np.arange(int(rows.largest()) + 1)
-        logs = np.array([log(max(SMALLEST_SHARE, rows.mean((rows.targets == k).astype(np.float64)))) for k in classes])
+        logs = np.array(
+            [log(max(SMALLEST_FRACTION, rows.mean((rows.targets == k).astype(np.float64)))) for k in classes]
+        )
         return np.asarray(logs - math.fsum(logs) / len(logs), dtype=np.float64)

@@ -16,11 +16,11 @@ from radboost.losses.link import Link
 # Beyond this exponent e^x is cut where it is multiplied by weights or targets and summed: all that stays finite.
 LARGEST_EXPONENT = 640.0
 # Of the weight of a class: smaller shares have no logarithm to begin at.
-SMALLEST_SHARE = float(np.finfo(np.float64).tiny)
+SMALLEST_FRACTION = float(np.finfo(np.float64).tiny)
 
 
 class NamedTargetLoss(Loss):
-    """A loss Phi(y, f) with a name, in NumPy. `lipschitz` is C_Phi of Lemma 3.3 (Storcheus, chapter 3)."""
+    """A loss Phi(y, f) with a name, in NumPy. `lipschitz` is C_Phi of Lemma 3.3 (Storcheus (2021), chapter 3)."""
 
     # From scores to predictions, as exported forms know it; None where only `inverse_link` does.
     link: ClassVar[Link | None] = None

@@ -1,4 +1,4 @@
-"""Keeping models: one documented, versioned file per model, without pickle (``docs/developers/model-file.md``)."""
+"""Saving and loading: one documented, versioned file per model, without pickle (``docs/developers/model-file.md``)."""
 
 from radboost.model_file.container import DTYPES, FORMAT_VERSION, MAGIC, read, write
 from radboost.model_file.encoding import MissingPartError, NotStored

@@ -1,4 +1,4 @@
-"""Content of the files of models with rounds and an `Ensemble`."""
+"""Model files of boosted models (with rounds and an `Ensemble`): header and arrays, and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from radboost.model_file.encoding import decode_labels, encode_labels
 from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
 _COUNTS = ("n_iter_", "n_skipped_rounds_")
-_WORDS = ("thresholds", "leaves")  # values of `chosen_` that are words
+_WORDS = ("thresholds", "leaves")  # entries of `chosen_` that are strings
 
 
 def describe(estimator: Any) -> Content:

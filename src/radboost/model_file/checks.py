@@ -1,4 +1,4 @@
-"""Reading numbers, names and arrays that nobody vouches for."""
+"""Checked reading of numbers, names and arrays from untrusted model files."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 
 
 def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    """Write ``header`` and ``arrays`` to ``path`` so that the file is there whole or not at all.
+    """Write ``header`` and ``arrays`` to ``path`` atomically.
 
     The bytes go to a new file in the same folder, are flushed to the disk and then take the name ``path`` in
     one step. If anything fails the new file is removed and whatever stood at ``path`` before is untouched.
@@ -73,7 +73,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
 
 
 def n_bytes(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> int:
-    """How large the file would be that ``write`` makes of the same."""
+    """Size in bytes of the file that ``write`` would write."""
     preamble, body = _assemble(header, arrays)
     return len(preamble) + sum(len(chunk) for chunk in body) + _CHECKSUM_BYTES
 

@@ -19,17 +19,17 @@ _LARGEST_TEXT_ARRAY = 2**29  # bytes
 
 
 class MissingPartError(ModelFileError, AttributeError):
-    """Use of an object of the user's that the model file did not keep.
+    """Use of a user-defined object that the model file did not store.
 
-    Also an ``AttributeError``, so that ``hasattr`` on the stand-in is an ordinary no.
+    Also an ``AttributeError``, so that ``hasattr`` on the placeholder is False.
     """
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class NotStored:
-    """Placeholder for an object of the user's, which a model file does not keep.
+    """Placeholder for a user-defined object, which a model file does not store.
 
-    Using it in any way is an error that says how to supply the object again.
+    Any use raises an error that says how to supply the object again.
     """
 
     parameter: str
@@ -116,7 +116,7 @@ def decode(data: Any, parameter: str, known: Mapping[str, type]) -> Any:
 
 
 def is_stored(value: Any) -> bool:
-    """True if no part of a decoded value is an object of the user's, which a file does not keep."""
+    """True if no part of a decoded value is a `NotStored`."""
     if isinstance(value, list | tuple):
         return all(map(is_stored, value))
     if isinstance(value, dict):

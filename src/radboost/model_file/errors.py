@@ -1,4 +1,4 @@
-"""The one error that a bad model file gives."""
+"""The error for invalid model files."""
 
 from __future__ import annotations
 

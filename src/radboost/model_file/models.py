@@ -1,4 +1,4 @@
-"""Fitted estimators to files and back."""
+"""Saving of fitted estimators to files, and loading."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def save_model(estimator: Any, path: PathLike) -> None:
 
 
 def model_bytes(estimator: Any) -> int:
-    """How large the file of a fitted estimator is; nothing is written."""
+    """Size in bytes of the file of a fitted estimator; nothing is written."""
     return n_bytes(*content_of(estimator))
 
 
 def content_of(estimator: Any) -> Content:
-    """Header and arrays of a fitted estimator, as its model file has them."""
+    """Header and arrays of the model file of a fitted estimator."""
     name = type(estimator).__name__
     if estimator_named(name) is not type(estimator):
         raise ModelFileError(
@@ -88,7 +88,7 @@ def load_model(path: PathLike, *, domain_classifier: Any = None) -> Any:
 
 
 def restored(header: dict[str, Any], arrays: dict[str, AnyArray], complaint: str) -> Any:
-    """The model of a header, which is changed, and of arrays; errors begin with the complaint."""
+    """Model from a header (which is modified) and arrays; messages of errors begin with `complaint`."""
     try:
         return _restore(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
@@ -118,7 +118,7 @@ def _encode_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changed_params(of_fit: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Encoded parameters that differ from those of the fit, such as "auto"; not where one of the two is not stored."""
+    """Encoded parameters that differ from the values in the fit, such as "auto"; only if both are stored."""
 
     def stored(data: Any, key: str) -> bool:
         return is_stored(decode(data, key, known_values()))
@@ -129,7 +129,7 @@ def _changed_params(of_fit: Mapping[str, Any], now: Mapping[str, Any]) -> dict[s
 
 
 def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters of the fit, and those that the model has instead; checked as far as `fit` does without rows."""
+    """Parameters of the fit, and parameters that differ in the model; checked as `fit` does before it reads rows."""
     params = _restore_params(estimator, header["params"])
     given = _restore_params(estimator, header["given_params"])
     unknown = [key for key in given if not is_stored(params.get(key))]
@@ -137,7 +137,7 @@ def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dic
     for key in estimator._always_stored:
         require(is_stored(params.get(key)) and is_stored(given.get(key)), f"{key} is not stored")
     for some in (params, {**params, **given}):
-        # What is not stored is the default here: it is asked for where it is needed.
+        # Objects that are not stored become the default here; a later use raises an error.
         estimator(**{key: value for key, value in some.items() if is_stored(value)})._read_parameters()
     return params, given
 
@@ -192,7 +192,7 @@ def _restore_search(search: Any, header: Mapping[str, Any], arrays: Mapping[str,
     search._take_facts(best_estimator, facts, section(SEARCH, arrays))
 
 
-# By the estimators' `_kind_of_file`: what describes a fitted model, and what puts a file into an unfitted one.
+# `_kind_of_file` of an estimator -> functions that describe a fitted model, and that restore one.
 KINDS: dict[str, tuple[Callable[[Any], Content], Callable[..., None]]] = {
     "boosted": (boosted.describe, boosted.restore),
     "sparse": (sparse.describe, sparse.restore),

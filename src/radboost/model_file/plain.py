@@ -19,7 +19,7 @@ _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # numbers t
 
 
 def to_plain(estimator: Any) -> dict[str, Any]:
-    """A fitted estimator as dicts, lists, text, finite numbers, booleans and None: what its model file keeps."""
+    """Content of the model file of a fitted estimator as dicts, lists, text, finite numbers, booleans and None."""
     header, arrays = content_of(estimator)
     return {
         "kind": KIND,
@@ -30,7 +30,7 @@ def to_plain(estimator: Any) -> dict[str, Any]:
 
 
 def from_plain(data: Any, name: str) -> Any:
-    """Estimator of that class from the dict of `to_plain`, which is left unchanged; none of its content is run."""
+    """Estimator of the class from the dict of `to_plain`, which is not modified; no code in it is run."""
     if not isinstance(data, dict) or set(data) != _KEYS or data["kind"] != KIND:
         raise ModelFileError(
             f"A RadBoost model as a dict has the entries {', '.join(sorted(_KEYS))}, and its kind is {KIND!r}; got "
@@ -43,7 +43,7 @@ def from_plain(data: Any, name: str) -> Any:
         )
     if not isinstance(data["content"], dict) or not isinstance(data["arrays"], list):
         raise ModelFileError("The content of a model as a dict must be a dict, and its arrays a list.")
-    header = json.loads(canonical_json(data["content"]))  # a copy, which is JSON all through
+    header = json.loads(canonical_json(data["content"]))  # a copy with JSON types only
     held = header.get("model")
     if held != name:
         raise ModelFileError(f"The dict holds a {str(held)[:40]!r}, and {name}.from_dict reads those of {name} only.")
@@ -65,7 +65,7 @@ def _write_array(name: str, array: AnyArray) -> dict[str, Any]:
 
 
 def _read_array(given: Any) -> tuple[str, AnyArray]:
-    """Name of an array, and the array, every entry of it checked."""
+    """Name of an array, and the checked array."""
     complete = isinstance(given, dict) and set(given) == {"name", "dtype", "shape", "values"}
     require(complete, "an array must have name, dtype, shape and values")
     name, shape, values = given["name"], given["shape"], given["values"]

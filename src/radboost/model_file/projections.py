@@ -1,4 +1,4 @@
-"""Content of the files of supervised kernel projections."""
+"""Model files of supervised kernel projections: header and arrays, and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels, is_stored
 from radboost.model_file.sections import FIT, Content, history_arrays, restore_course, section
 
-MOST_TRIED = 64  # rows of the sample that a loaded model scores, to see that scores are finite
+MOST_TRIED = 64  # rows of the sample that a loaded model scores, to check that scores are finite
 
 
 def describe(estimator: Any) -> Content:

@@ -1,4 +1,4 @@
-"""The classes that a model file can name. They register themselves where they are defined, above this package."""
+"""Registry of the classes that a model file can name; they register themselves where they are defined."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def storable_value(kind: Class, name: str | None = None) -> Class:
 
 
 def loaded_on_demand(load: Callable[[], object]) -> None:
-    """`load` is called, once, for a name that nobody has registered so far; it imports the class of that name."""
+    """Register `load`, which is called once for an unknown name and imports the class of that name."""
     _LOADERS.append(load)
 
 
 def known_values() -> dict[str, type[Any]]:
-    """The dataclasses that parameters may be, by the names that they have in files."""
+    """Dataclasses of parameters by their names in files."""
     return _VALUES
 
 
 def known_estimators() -> list[str]:
-    """The names of all estimators, those that are loaded on demand included."""
+    """Names of all estimators, including ones that are loaded on demand."""
     while _LOADERS:
         _LOADERS.pop()()
     return sorted(_ESTIMATORS)
 
 
 def estimator_named(name: object) -> type[Any] | None:
-    """The estimator that has registered itself under this name; None if there is none."""
+    """Estimator registered under this name; None if there is none."""
     if not isinstance(name, str) or (name not in _ESTIMATORS and name not in known_estimators()):
         return None
     return _ESTIMATORS[name]

@@ -1,4 +1,4 @@
-"""Atomic writing: a new file replaces the old one whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-# Seconds without a write after which a temporary file is taken to be from a process that was killed.
-LONGEST_PAUSE = 3600.0
+LONGEST_PAUSE = 3600.0  # seconds without a write after which a temporary file is considered abandoned
 
 
 def check_can_save(path: str | os.PathLike[str]) -> Path:
-    """The file that `path` leads to, links followed; an OSError where no regular file can be written there."""
+    """File that `path` refers to, links followed; OSError if no regular file can be written there."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot save to {path}: the folder {target.parent} does not exist.")
@@ -55,7 +54,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def _remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove regular files of these names that nobody has written to for `LONGEST_PAUSE`."""
+    """Remove regular files of these names without a write for `LONGEST_PAUSE`."""
     oldest = time.time() - LONGEST_PAUSE
     # Saving must not fail for a folder that cannot be listed, or for a file of another user.
     with contextlib.suppress(OSError), os.scandir(folder) as entries:

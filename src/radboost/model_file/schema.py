@@ -1,4 +1,4 @@
-"""The table that a model was fitted to: what a file keeps so that other tables are read in the same way."""
+"""Schema of the table that a model was fitted to, stored in its file so that other tables are read equally."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMS = ("table", "numbers")
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """A column of the table: its name, and what its values are."""
+    """Name and kind of a column of the table."""
 
     name: str
     kind: str
@@ -36,14 +36,14 @@ class ColumnSchema:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the columns that this one is for a model that needs numbers."""
-        own = tuple(f"{self.name}={value}" for value in self.categories) if self.kind == "category" else (self.name,)
-        return (*own, f"{self.name} is missing") if self.may_miss else own
+        """Names of the numeric columns that this one is encoded as, for models without categories."""
+        names = tuple(f"{self.name}={value}" for value in self.categories) if self.kind == "category" else (self.name,)
+        return (*names, f"{self.name} is missing") if self.may_miss else names
 
 
 @dataclass(frozen=True)
 class Schema:
-    """A table with a target, as it was read for a fit."""
+    """Columns and target of a table, as read for a fit."""
 
     target: str
     task: str
@@ -84,7 +84,7 @@ _KEYS, _KEYS_OF_COLUMN, _KEYS_OF_FORMAT = (
 
 
 def read_schema(given: Any) -> Schema:
-    """The schema in a header that nobody vouches for."""
+    """Checked schema from an untrusted header."""
     complete = isinstance(given, dict) and set(given) == _KEYS and isinstance(given["columns"], list)
     require(complete, f"a schema must have the entries {', '.join(sorted(_KEYS))}")
     _choice("task of a schema", given["task"], TASKS)
@@ -105,7 +105,7 @@ def read_schema(given: Any) -> Schema:
 
 
 def fits(schema: Schema, model: Any) -> bool:
-    """True if a fitted model has the columns, categories and task of the schema; it may have been fitted again."""
+    """True if a fitted model still has the columns, categories and task of the schema."""
     names = getattr(model, "feature_names_in_", None)
     if names is None or list(map(str, names)) != schema.feature_names:
         return False

@@ -1,4 +1,4 @@
-"""Sections of a model file, and the parts that all kinds of models have in common."""
+"""Sections of a model file, and content that all kinds of models have in common."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Content: TypeAlias = tuple[dict[str, Any], dict[str, AnyArray]]
 
 
 def section(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
-    """The arrays whose names begin like that, without the beginning."""
+    """Arrays whose names begin with `prefix`, by names without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 

@@ -1,4 +1,4 @@
-"""Content of the files of models of sequences."""
+"""Model files of sequence classifiers: header and arrays, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content of the files of sparse models."""
+"""Model files of sparse models: header and arrays, and back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
 from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, restore_course, section
 
-# parameters that a fit may choose by itself
+# parameters that a fit may resolve from "auto"
 _NUMBERS = ("alpha", "epsilon")
-# attributes of estimators that choose alpha, and their numbers of dimensions
+# attributes of ...CV estimators -> number of dimensions
 _CHOICE = {"alphas": 1, "validation_losses": 2}
 
 
@@ -65,7 +65,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
 
 
 def _restore_labels(model: Any, header: Mapping[str, Any]) -> int:
-    """Class labels, those of the tasks, or neither; the number of scores per row that belongs to them."""
+    """Class labels, labels of the tasks, or neither, and the number of scores per row."""
     if model._learns_tasks:
         require(isinstance(header["tasks"], list) and len(header["tasks"]) > 0, "there are no labels of tasks")
         model._take_tasks([decode_labels(labels) for labels in header["tasks"]], not header["answers_have_columns"])

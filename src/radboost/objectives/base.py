@@ -13,18 +13,18 @@ from radboost.losses import Link, MarginLoss
 
 
 class RowCost(ABC):
-    """The cost of a row by its scores. `class Sum(CostOfAnyLoss, name="sum")` registers itself.
+    """Loss of a row as a function of its scores. `class Sum(CostOfAnyLoss, name="sum")` registers itself.
 
     With several classes `scores` have the shape (n_rows, n_classes), and `class_ids` are the class of each row.
     """
 
     name: ClassVar[str]
-    # Whether the native core knows the objective by this name (native/losses/class_objectives.cpp). Without that the
-    # NumPy methods run, with any loss.
+    # True: the native core has this objective (native/losses/class_objectives.cpp). False: the NumPy methods run, with
+    # any loss.
     native: ClassVar[bool] = True
-    # Whether the cost has a derivative everywhere.
+    # True: the loss is differentiable everywhere.
     smooth: ClassVar[bool] = True
-    # Whether growth knows how to put numbers into leaves, and prices them, where there are several classes.
+    # True: with several classes trees can be grown with real-valued leaves.
     rates_leaves: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
@@ -36,24 +36,23 @@ class RowCost(ABC):
     @classmethod
     @abstractmethod
     def check(cls, loss: object) -> None:
-        """Refuses a loss, given as an object or by its name, that does not go with the objective."""
+        """Raise ValueError for a loss (object or name) that the objective does not support."""
 
     @abstractmethod
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """The cost of each row."""
+        """Loss of each row, shape (n_rows,)."""
 
     def link(self, loss: MarginLoss | None) -> Link | None:
-        """Link to probabilities with a loss, None standing for one that is not known.
+        """Link to probabilities with a loss (None: unknown loss).
 
-        None where no exported form knows one: the probabilities of such a model are not exported.
+        None if exports have no formula for it: the probabilities of such a model are not exported.
         """
         return None if loss is None else loss.links.get(self.name)
 
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
         """P(c | x) for each row and class, by the link.
 
-        A row whose classes have the probabilities p minimizes the expected loss at certain scores; these are the p that
-        belong to the given scores (docs/theory.md, section 8).
+        The p for which the given scores minimize the expected loss (docs/theory.md, section 8).
         """
         link = self.link(loss)
         if link is None:
@@ -62,20 +61,20 @@ class RowCost(ABC):
 
 
 class CostOfAnyLoss(RowCost):
-    """One that goes with every increasing Phi, also with a loss of the user's own."""
+    """RowCost for any increasing Phi, including user-defined losses."""
 
     @classmethod
     def check(cls, loss: object) -> None:
-        """Every loss will do."""
+        """Accept every loss."""
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """Phi(1 - the margin), unless an objective says otherwise."""
+        """Phi(1 - margin) by default; shape (n_rows,)."""
         return loss.value(1.0 - margins_of(scores, class_ids))
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
         """Arguments of Phi: u(y) for every row and class, or one number for each row.
 
-        `margins` are the weighted sums of the hypotheses' own margins; empty but for objectives that are of those.
+        `margins`: weighted sums of the margins of single hypotheses, for "maxsum"; otherwise empty.
         """
         return 1.0 - margins_of(scores, class_ids)
 
@@ -113,7 +112,7 @@ OBJECTIVES: dict[str, type[RowCost]] = {}
 
 
 def margins_of(scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-    """By how much the score of each row's class exceeds the best of the others; y f with two classes."""
+    """Margin of each row: score of its class minus the largest other score; y f with two classes."""
     if scores.ndim == 1:
         return np.where(class_ids == 1, scores, -scores)
     rows = np.arange(len(scores))

@@ -1,4 +1,4 @@
-"""The logarithm of a sum over the wrong classes."""
+"""Objective "compsum": logarithm of a sum over the wrong classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from radboost.objectives.base import RowCost, argument_of_each_class
 
 
 class CompSum(RowCost, name="compsum"):
-    """log2(1 + the sum of exp(u(y)) over the wrong classes y): Multi-Class Deep Boosting, equation (9)."""
+    """log2(1 + the sum of exp(u(y)) over the wrong classes y): Kuznetsov et al. (2014), equation (9)."""
 
     rates_leaves = True
 

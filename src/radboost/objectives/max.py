@@ -1,4 +1,4 @@
-"""Phi at the wrong class with the largest score."""
+"""Objective "max": Phi at the wrong class with the largest score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from radboost.objectives.base import CostOfAnyLoss
 
 
 class Max(CostOfAnyLoss, name="max"):
-    """The largest Phi(u(y)) of the wrong classes y: Multi-Class Deep Boosting, equation (6)."""
+    """The largest Phi(u(y)) of the wrong classes y: Kuznetsov et al. (2014), equation (6)."""
 
     smooth = False
 
@@ -21,7 +21,7 @@ class Max(CostOfAnyLoss, name="max"):
         rows = np.arange(len(class_ids))
         others = scores.copy()
         others[rows, class_ids] = -np.inf
-        # To the right of a kink the steepest of the tied classes counts.
+        # Right derivative at a kink: the steepest of the tied classes.
         tied = others == others.max(axis=1, keepdims=True)
         steepest = np.where(tied, predictions, -np.inf).max(axis=1)
         return np.asarray(derivatives * (steepest - predictions[rows, class_ids]))
@@ -29,6 +29,6 @@ class Max(CostOfAnyLoss, name="max"):
     def link(self, loss: MarginLoss | None) -> Link:
         """Link of "compsum", for want of its own: without a class above 1/2 all scores of the minimizer are 0.
 
-        Its probabilities have the right order, and are right for no other reason.
+        Its probabilities only have the right order.
         """
         return COMPSUM

@@ -1,4 +1,4 @@
-"""Phi of the weighted sum of the hypotheses' own margins."""
+"""Objective "maxsum": Phi of the weighted sum of the margins of single hypotheses."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from radboost.objectives.base import CostOfAnyLoss, margins_of
 
 
 class MaxSum(CostOfAnyLoss, name="maxsum"):
-    """Phi(1 - s), s the sum of alpha_j times the margin of h_j alone: Multi-Class Deep Boosting, equation (8)."""
+    """Phi(1 - s), s the sum of alpha_j times the margin of h_j alone: Kuznetsov et al. (2014), equation (8)."""
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """A lower bound: scores do not tell s, and the margin of f, which is not smaller, stands in its place."""
+        """Lower bound of the loss: s is unknown from scores; the margin of f, not smaller, replaces it."""
         return super().row_losses(loss, scores, class_ids)
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Scores of the training rows, the weights D on them, and the loss along a step."""
+"""`Objective`: scores of the training rows, their weights D, and the mean loss along a step."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
 class LossState(NamedTuple):
     """Loss, slope and error at the current scores."""
 
-    loss: float  # its mean over the rows
+    loss: float  # mean over the rows
     slope: float  # S / m: the normalizer of the weights D, divided by the number of rows
-    error: float  # share of the rows whose class does not have the largest score alone
+    error: float  # fraction of the rows whose class does not have the largest score alone
 
 
 def resolve_objective(objective: object, loss: object) -> str:
-    """The name of an objective, if it goes with the loss."""
+    """Checked name of an objective; ValueError if it does not support the loss."""
     name = check_choice("objective", objective, list(OBJECTIVES))
     OBJECTIVES[name].check(loss)
     return name
 
 
 def row_cost(name: str, n_classes: int) -> RowCost:
-    """The cost of a row; with two classes it is the same for all names."""
+    """RowCost of an objective; with two classes it does not depend on the name."""
     check_choice("objective", name, list(OBJECTIVES))
     return OBJECTIVES[name]() if n_classes > 2 else TwoClasses()
 
@@ -52,7 +52,7 @@ class Objective:
     """The mean over the rows of a loss of the margins.
 
     With two classes there is one column of scores f, and a row costs Phi(1 - y f). All names mean the same objective
-    there (Multi-Class Deep Boosting, appendix D). With more there is a score for each class (equations (6) to (9)). The
+    there (Kuznetsov et al. (2014), appendix D). With more there is a score for each class (equations (6) to (9)). The
     cost of a row is a function of u(y) = 1 - f(y_i) + f(y) over the wrong classes y, one objective a file.
 
     All sums are exact and thus independent of the order of the rows, of the number of threads, and of which worker of
@@ -108,16 +108,16 @@ class Objective:
             self.weighting = current().class_weighting(self.scores)
 
     def start_from(self, offset: FloatArray) -> None:
-        """Scores that are there before the first step, rounded to the grid of the steps.
+        """Set the scores before the first step, rounded to the grid of the steps.
 
-        For "maxsum", which is about the margins of each hypothesis alone, they count as one more hypothesis.
+        For "maxsum", which uses the margins of single hypotheses, they count as one more hypothesis.
         """
         scores = np.rint(offset / self.step_grid) * self.step_grid
         margins = margins_of(scores, self._class_ids) if len(self._margins()) else np.zeros(0)
         self.set_scores(np.ascontiguousarray(scores).reshape(-1), margins)
 
     def set_scores(self, scores: FloatArray, margins: FloatArray) -> None:
-        """Replaces all scores, shape (n_rows * n_outputs,), and the margins, which only "maxsum" has."""
+        """Replace all scores, shape (n_rows * n_outputs,), and the margins, which only "maxsum" has."""
         if self.n_classes == 2:
             self.scores.set(scores)  # type: ignore[call-arg]
         else:
@@ -130,7 +130,7 @@ class Objective:
 
     @property
     def signed(self) -> bool:
-        """True if -h is as good a hypothesis as h, so that weights may have either sign."""
+        """True if -h is a hypothesis whenever h is, so that weights may have either sign."""
         return self.n_classes == 2
 
     @property
@@ -139,33 +139,33 @@ class Objective:
         return self._native_loss != "" and self.smooth
 
     def reweigh(self, *others: Any) -> LossState:
-        """Renews D and its quantized forms (Deep Boosting, equation (5)), also those of other weightings."""
+        """Update D and its quantized forms (Cortes et al. (2014), equation (5)), also those of other weightings."""
         sums, m = self.renew([self.weighting, *others]), self.total_weight
         return LossState(sums.loss / m, sums.slope / m, sums.error / m)
 
     def renew(self, weightings: list[Any], groups: RowGroups | None = None) -> Any:
-        """Renews weightings of the scores; returns sums over the rows, or with `groups` over each of these."""
+        """Update weightings for the current scores; returns sums over the rows, or over each of `groups`."""
         method, rest = ("reweigh", ()) if groups is None else ("reweigh_groups", (groups,))
         if self._native_loss:
             return getattr(self.scores, method)(weightings, *rest, self.n_threads)
         return getattr(self.scores, f"{method}_from")(*self.numpy_terms(), weightings, *rest, self.n_threads)
 
     def numpy_terms(self) -> tuple[FloatArray, FloatArray]:
-        """Phi and Phi' at the arguments of each row: what native scores without a loss are given."""
+        """Phi and Phi' at the arguments of each row, for native scores without a native loss."""
         scores = self._values()
         cost = self._cost_of_any_loss()
         u = cost.arguments(scores, self._margins(), self._class_ids)
         values, derivatives = self.loss.value(u.ravel()), self.loss.derivative(u.ravel())
         if cost.native:
             return values, derivatives
-        # The core adds the values of the wrong classes up: the cost of a row stands at one of them.
+        # The native core sums over the wrong classes, so one of them gets the cost of the row.
         costs = np.zeros(u.shape)
         first_wrong = np.where(self._class_ids == 0, 1, 0)
         costs[np.arange(len(u)), first_wrong] = cost.costs(values.reshape(u.shape), self._class_ids)
         return costs.ravel(), cost.weights(derivatives.reshape(u.shape), scores, self._class_ids).ravel()
 
     def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
-        """The edges of all slots, as seen by weights that grow and by weights that shrink."""
+        """Edges of all slots, for weights that grow and for weights that shrink."""
         growing = self.weighting.edges(columns, False, self.n_threads)
         return growing, growing if self.smooth else self.weighting.edges(columns, True, self.n_threads)
 
@@ -190,7 +190,7 @@ class Objective:
         self.scores.step(columns, slot, eta, self.n_threads)
 
     def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """The loss of each row at given scores: (n_rows,) for two classes, otherwise (n_rows, n_classes)."""
+        """Loss of each row at given scores: (n_rows,) for two classes, otherwise (n_rows, n_classes)."""
         return self.cost.row_losses(self.loss, scores, class_ids)
 
     def _cost_of_any_loss(self) -> CostOfAnyLoss:

@@ -1,6 +1,6 @@
 """Functions of the losses of several sources: their maximum over mixtures, a soft maximum, or their sum.
 
-F_k is the mean loss of source k. Storcheus, section 4.3, equation (4.4), and appendix B.4.
+F_k is the mean loss of source k. Storcheus (2021), section 4.3, equation (4.4), and appendix B.4.
 """
 
 from __future__ import annotations
@@ -19,28 +19,26 @@ from radboost.engine import exp, log
 from radboost.model_file import storable_value
 
 SOURCE_OBJECTIVES = ("max", "softmax", "sum")
-# How far from 1 the shares of a mixture may sum to.
-SUM_TOLERANCE = 1e-6
-# The penalized maximum over a polytope is found to this share of the largest loss.
-GAP = 1e-13
-SMALLEST_PENALTY = 1e-9  # a smaller one moves no mixture by anything that a loss could show
-MOST_STEPS = 10_000
+SUM_TOLERANCE = 1e-6  # of the sum of the weights of a mixture, which must be 1
+GAP = 1e-13  # accuracy of the penalized maximum over a polytope, relative to the largest loss
+SMALLEST_PENALTY = 1e-9  # smaller ones are treated as 0: they do not change a loss visibly
+MOST_STEPS = 10_000  # of the search over a polytope
 
 
 @storable_value
 @dataclass(frozen=True)
 class Mixtures:
-    """The mixtures of sources that a model must hold up on.
+    """Mixtures of sources over which the worst loss is minimized.
 
     Parameters
     ----------
     vertices : array of shape (n_vertices, n_sources), data frame whose columns are the sources, or None
-        Corners of the set of admissible mixtures: lines of non-negative shares that sum to 1, the sources in ascending
-        order. None stands for all mixtures, whose corners are the sources themselves.
+        Vertices of the set of admissible mixtures: rows of non-negative weights that sum to 1, the sources in ascending
+        order. None: all mixtures, whose vertices are the single sources.
     penalty : float
-        gamma of max over lambda of sum of lambda_k F_k - gamma (sum of lambda_k^2 m / m_k - 1): what a mixture pays for
-        being far from that of the training rows, so that a source of few rows does not rule. With a large penalty all
-        rows count alike, as in `DeepBoostClassifier`.
+        gamma of max over lambda of sum of lambda_k F_k - gamma (sum of lambda_k^2 m / m_k - 1): it penalizes mixtures
+        far from that of the training rows, so that a source of few rows does not dominate. With a large penalty all
+        rows count equally, as in `DeepBoostClassifier`.
     """
 
     vertices: Any = None
@@ -51,7 +49,7 @@ class Mixtures:
 
 
 def read_mixtures(given: Any) -> Mixtures:
-    """Mixtures as they are, or made of their vertices."""
+    """Mixtures, from an instance or from vertices; checked."""
     mixtures = given if isinstance(given, Mixtures) else Mixtures(given)
     mixtures.validate()
     if mixtures.vertices is not None:
@@ -60,7 +58,7 @@ def read_mixtures(given: Any) -> Mixtures:
 
 
 def vertices_of(mixtures: Mixtures, names: npt.NDArray[Any], what: str = "sources") -> FloatArray | None:
-    """A line of shares for each vertex; None where they are the sources, or `what` else is mixed, themselves."""
+    """Checked vertices, shape (n_vertices, n_sources); None: all mixtures. `what` is mixed, for messages."""
     given = mixtures.vertices
     if given is None:
         return None
@@ -98,35 +96,34 @@ def _as_matrix(given: Any) -> FloatArray:
     return matrix
 
 
-# With more sources few are tied in a round, and renewing the weights that the others see is not worth its time.
-MOST_FOLLOWED = 4
+MOST_FOLLOWED = 4  # sources; with more, few are tied in a round, and renewing all weights is not worth its time
 
 
 class OverSources(ABC):
-    """G(F_1, ..., F_p), which never falls when a loss rises."""
+    """Function G(F_1, ..., F_p) that is non-decreasing in each loss."""
 
     @abstractmethod
     def value(self, losses: FloatArray) -> float: ...
 
     @abstractmethod
     def weights(self, losses: FloatArray) -> FloatArray:
-        """lambda: the gradient of G, or one of its subgradients."""
+        """Gradient lambda of G, or a subgradient; shape (n_sources,)."""
 
     def slope(self, losses: FloatArray, slopes: FloatArray) -> float:
-        """The derivative of G where the losses have these."""
+        """Derivative of G, from derivatives of the losses along a direction."""
         return float(self.weights(losses) @ slopes)
 
     def usual_mixtures(self, n_sources: int) -> FloatArray | None:
-        """The mixture that each source sees in most rounds, a row for each; None where that is not known."""
+        """Mixture for the weights of each source in most rounds, shape (n_sources, n_sources); None: not known."""
         return None
 
     def as_maximum(self) -> MaxOfSources | None:
-        """G itself where it is a maximum over vertices, of which the worst alone is lowered."""
+        """This function if it is a plain maximum over vertices, otherwise None."""
         return None
 
 
 class SumOfSources(OverSources):
-    """F_1 + ... + F_p (B.1), or the sum over the vertices of mixtures."""
+    """Sum F_1 + ... + F_p (B.1), or the sum over vertices."""
 
     def __init__(self, vertices: FloatArray | None, n_sources: int) -> None:
         self._weights = np.ones(n_sources) if vertices is None else vertices.sum(axis=0)
@@ -142,7 +139,7 @@ class SumOfSources(OverSources):
 
 
 class SoftmaxOfSources(OverSources):
-    """log(sum of exp(mu F)) / mu over the vertices: between the maximum and log(their number) / mu more."""
+    """Soft maximum log(sum of exp(mu F)) / mu over vertices: exceeds the maximum by at most log(n_vertices) / mu."""
 
     def __init__(self, vertices: FloatArray | None, mu: float) -> None:
         self._vertices, self._mu = vertices, mu
@@ -155,12 +152,12 @@ class SoftmaxOfSources(OverSources):
     def weights(self, losses: FloatArray) -> FloatArray:
         result = _at_vertices(self._vertices, losses)
         odds = _exponentials(self._mu * (result - result.max()))
-        shares = odds / odds.sum()
-        return np.asarray(shares if self._vertices is None else shares @ self._vertices)
+        weights = odds / odds.sum()
+        return np.asarray(weights if self._vertices is None else weights @ self._vertices)
 
 
 class MaxOfSources(OverSources):
-    """The largest of lambda F over the vertices. Figure 4.1."""
+    """Maximum of lambda F over vertices. Storcheus (2021), Figure 4.1."""
 
     def __init__(self, vertices: FloatArray | None, n_sources: int) -> None:
         self.vertices = np.eye(n_sources) if vertices is None else vertices
@@ -176,7 +173,7 @@ class MaxOfSources(OverSources):
         return np.asarray(self.vertices[int(np.argmax(self.at_vertices(losses)))])
 
     def slope(self, losses: FloatArray, slopes: FloatArray) -> float:
-        """To the right: of the vertices that are largest, the one that rises most."""
+        """Right derivative: of the vertices that attain the maximum, the one that rises fastest."""
         result = self.at_vertices(losses)
         return float(self.at_vertices(slopes)[result == result.max()].max())
 
@@ -189,7 +186,7 @@ class MaxOfSources(OverSources):
 
 
 class PenalizedMax(OverSources):
-    """The maximum over mixtures less gamma (sum of lambda_k^2 m / m_k - 1); one mixture attains it. Section 4.4."""
+    """Maximum over mixtures of lambda F - gamma (sum of lambda_k^2 m / m_k - 1). Storcheus (2021), section 4.4."""
 
     def __init__(self, vertices: FloatArray | None, penalty: float, sizes: FloatArray) -> None:
         self._vertices, self._penalty, self._costs = vertices, penalty, penalty * sizes.sum() / sizes
@@ -202,33 +199,33 @@ class PenalizedMax(OverSources):
         return self._on_simplex(losses) if self._vertices is None else self._on_polytope(losses)
 
     def _on_simplex(self, losses: FloatArray) -> FloatArray:
-        """lambda_k = max(0, F_k - tau) / (2 costs_k), the level tau such that they sum to 1."""
+        """lambda_k = max(0, F_k - tau) / (2 costs_k), with the threshold tau such that they sum to 1."""
         order = np.argsort(-losses, kind="stable")
-        room = 1.0 / (2.0 * self._costs[order])
-        levels = (np.cumsum(losses[order] * room) - 1.0) / np.cumsum(room)
-        # The sources above the level are the first ones: as long as the next is above it, it belongs to them.
+        slopes = 1.0 / (2.0 * self._costs[order])
+        levels = (np.cumsum(losses[order] * slopes) - 1.0) / np.cumsum(slopes)
+        # levels[i] is tau if the i + 1 largest losses have positive weights; loss i has one if it exceeds levels[i].
         n_above = int(np.argmin(np.append(losses[order] > levels, False)))
         tau = levels[max(n_above, 1) - 1]
         result = np.maximum(losses - tau, 0.0) / (2.0 * self._costs)
         return np.asarray(result / result.sum())
 
     def _on_polytope(self, losses: FloatArray) -> FloatArray:
-        """Frank and Wolfe's method with pairwise steps: weight goes from the worst vertex in use to the best one."""
+        """Pairwise Frank-Wolfe method: a step moves weight from the worst vertex with weight to the best one."""
         vertices = self._vertices
         assert vertices is not None
-        shares = np.full(len(vertices), 1.0 / len(vertices))
-        mixture = shares @ vertices
+        weights = np.full(len(vertices), 1.0 / len(vertices))
+        mixture = weights @ vertices
         for _ in range(MOST_STEPS):
             gains = vertices @ (losses - 2.0 * self._costs * mixture)
-            best, worst = int(np.argmax(gains)), int(np.argmin(np.where(shares > 0, gains, np.inf)))
+            best, worst = int(np.argmax(gains)), int(np.argmin(np.where(weights > 0, gains, np.inf)))
             gain = gains[best] - gains[worst]
             if gain <= GAP * max(1.0, float(np.abs(losses).max())):
                 break
             direction = vertices[best] - vertices[worst]
             curvature = 2.0 * float(self._costs @ direction**2)
-            step = min(shares[worst], gain / curvature) if curvature > 0 else shares[worst]
-            shares[best] += step
-            shares[worst] -= step
+            step = min(weights[worst], gain / curvature) if curvature > 0 else weights[worst]
+            weights[best] += step
+            weights[worst] -= step
             mixture = mixture + step * direction
         return np.asarray(mixture)
 
@@ -236,7 +233,7 @@ class PenalizedMax(OverSources):
 def make_over_sources(
     name: str, mu: float, mixtures: Mixtures, names: npt.NDArray[Any], sizes: FloatArray
 ) -> OverSources:
-    """The objective of a name; `sizes` are m_k, the weights of the sources."""
+    """OverSources of a name; `sizes` are m_k, the sums of the row weights of the sources."""
     vertices = vertices_of(mixtures, names)
     if name == "sum":
         return SumOfSources(vertices, len(names))
@@ -248,7 +245,7 @@ def make_over_sources(
 
 
 def agnostic(values: FloatArray, vertices: FloatArray | None) -> float:
-    """The largest mean over the vertices. Equation (4.1)."""
+    """Largest value over vertices (None: over sources). Storcheus (2021), equation (4.1)."""
     return float(_at_vertices(vertices, values).max())
 
 

@@ -1,7 +1,7 @@
-"""The soft maximum of several mean losses, which gradient boosting lowers. Storcheus, chapter 5, on trees.
+"""Soft maximum of several mean losses, as a loss for gradient boosting (AgnosticBoost). Storcheus (2021), chapter 5.
 
-G = log(sum of exp(mu v)) / mu over the vertices v of the mixtures of L_1, ..., L_p: between the agnostic loss and
-log(number of vertices) / mu more. Its gradient is that of sum of lambda_k L_k, lambda the soft-max of mu v.
+G = log(sum of exp(mu v)) / mu over the vertices v of the mixtures of L_1, ..., L_p. It exceeds the agnostic loss by at
+most log(number of vertices) / mu. Its gradient is the gradient of sum of lambda_k L_k, lambda the soft-max of mu v.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from radboost.rows.weights import RowWeights
 
 @dataclass(frozen=True)
 class SeveralLosses:
-    """Losses that a model is judged by, as one for gradient boosting: their uniform mixture, where one is asked for."""
+    """Several evaluation losses as one target loss: `value` and `derivative` are of their uniform mixture."""
 
-    losses: list[tuple[str, Any]]
+    losses: list[tuple[str, Any]]  # names and losses
     n_classes: int
-    vertices: FloatArray | None  # of the mixtures; None: all of them
+    vertices: FloatArray | None  # of the mixtures, shape (n_vertices, n_losses); None: all mixtures
     mu: float
-    # A line search has no end on rows that a tree separates. No step is longer than that of the logistic loss by (3.9),
-    # whose second derivative is at most 1/4.
+    # A line search is unbounded on rows that a tree separates. This is the step of the logistic loss, whose second
+    # derivative is at most 1/4, by Storcheus (2021), equation (3.9).
     longest_step: float = 4.0
     smooth: bool = False  # a hinge has a kink
 
@@ -38,26 +38,26 @@ class SeveralLosses:
         return [name for name, _ in self.losses]
 
     def of(self, targets: FloatArray) -> list[EvaluationLoss]:
-        """Losses of rows with these targets: -1 and +1, or indices of classes."""
+        """Losses of rows with these targets: -1 and +1 for two classes, otherwise class indices."""
         ids = (targets > 0) if self.n_classes == 2 else targets
         return make_evaluation_losses(self.losses, np.asarray(ids).astype(np.uint16), self.n_classes)
 
-    def lines(self, scores: FloatArray) -> FloatArray:
-        """A line for each output."""
+    def by_output(self, scores: FloatArray) -> FloatArray:
+        """Scores with shape (n_outputs, n_rows)."""
         return scores[None] if scores.ndim == 1 else np.ascontiguousarray(scores.T)
 
     def values(self, losses: Sequence[EvaluationLoss], scores: FloatArray) -> FloatArray:
-        """A column for each loss, divided by its unit."""
-        lines = self.lines(scores)
-        return np.column_stack([loss.value(lines) / loss.lipschitz_of_value for loss in losses])
+        """Losses of each row in units of their Lipschitz constants, shape (n_rows, n_losses)."""
+        by_output = self.by_output(scores)
+        return np.column_stack([loss.value(by_output) / loss.lipschitz_of_value for loss in losses])
 
     def mixed(self, losses: Sequence[EvaluationLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
-        """The derivative of a mixture by each score, in the shape of the scores."""
-        lines = self.lines(scores)
-        total = np.zeros_like(lines)
-        for loss, share in zip(losses, mixture.tolist(), strict=True):
-            if share > 0.0:
-                total += share / loss.lipschitz_of_value * loss.gradient(lines)
+        """Derivative of a mixture of the losses by each score, in the shape of the scores."""
+        by_output = self.by_output(scores)
+        total = np.zeros_like(by_output)
+        for loss, weight in zip(losses, mixture.tolist(), strict=True):
+            if weight > 0.0:
+                total += weight / loss.lipschitz_of_value * loss.gradient(by_output)
         return np.ascontiguousarray(total[0] if scores.ndim == 1 else total.T)
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
@@ -106,15 +106,15 @@ class SeveralLossRows(LossRows):
         self.scores.set(self._scores.reshape(-1), self.weighting, self.n_threads)
         self.means = self._means(self._scores)
         self.mixture = self.over.weights(self.means)
-        pull = self.several.mixed(self._losses, self._scores, self.mixture)
-        self.weighting.take(np.ascontiguousarray(pull).reshape(-1), self.n_threads)
+        gradient = self.several.mixed(self._losses, self._scores, self.mixture)
+        self.weighting.take(np.ascontiguousarray(gradient).reshape(-1), self.n_threads)
 
     def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         direction = self._shaped(grower.answers(cut))
         scores = self._scores + step * direction
         means = self._means(scores)
-        moved = self.several.mixed(self._losses, scores, self.over.weights(means)) * direction
-        slope = self.mean(np.ascontiguousarray(moved if moved.ndim == 1 else moved.sum(axis=1)))
+        products = self.several.mixed(self._losses, scores, self.over.weights(means)) * direction
+        slope = self.mean(np.ascontiguousarray(products if products.ndim == 1 else products.sum(axis=1)))
         return self.over.value(means), slope
 
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
@@ -123,4 +123,4 @@ class SeveralLossRows(LossRows):
     def history_entry(self) -> dict[str, float]:
         names = self.several.names
         result = {f"loss[{name}]": float(value) for name, value in zip(names, self.means, strict=True)}
-        return result | {f"mixture[{name}]": float(share) for name, share in zip(names, self.mixture, strict=True)}
+        return result | {f"mixture[{name}]": float(weight) for name, weight in zip(names, self.mixture, strict=True)}

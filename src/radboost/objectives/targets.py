@@ -1,4 +1,4 @@
-"""The mean loss of targets and scores, which gradient boosting lowers: at the scores and along a step."""
+"""Training rows of gradient boosting: mean loss at the scores and along a step, with a native or a NumPy loss."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from radboost.rows.weights import RowWeights
 
 
 class LossRows(ABC):
-    """The mean loss of the training rows, where the scores are and where a step would take them."""
+    """Base: mean loss of the training rows at the current scores and after a step."""
 
     def __init__(self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, n_threads: int) -> None:
         self.scores = scores
@@ -26,7 +26,7 @@ class LossRows(ABC):
         self.n_threads = n_threads
 
     def mean(self, values: FloatArray) -> float:
-        """The weighted mean of one number per row."""
+        """Weighted mean of values, shape (n_rows,)."""
         return self.scores.mean(values, self.n_threads)
 
     @property
@@ -36,13 +36,13 @@ class LossRows(ABC):
     @property
     @abstractmethod
     def error(self) -> float:
-        """The share of the rows whose class is another one; of no meaning in regression."""
+        """Weighted fraction of misclassified rows; meaningless in regression."""
 
     @abstractmethod
     def set_scores(self, scores: FloatArray) -> None: ...
 
     def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
-        """The mean loss after each of several steps, none of which is taken."""
+        """Mean loss after each of several alternative steps; none is taken."""
         pairs = zip(cuts, steps.tolist(), strict=True)
         return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
 
@@ -59,7 +59,7 @@ class LossRows(ABC):
 
 
 class NativeRows(LossRows):
-    """Rows with a loss that the native core knows."""
+    """Rows with a native loss."""
 
     @property
     def mean_loss(self) -> float:
@@ -83,7 +83,7 @@ class NativeRows(LossRows):
 
 
 class OwnLossRows(LossRows):
-    """Rows with a loss in NumPy: one of the user's own, or a named one without a kernel."""
+    """Rows with a loss in NumPy: user-defined, or a named one without a native kernel."""
 
     def __init__(
         self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, targets: FloatArray, n_threads: int
@@ -123,7 +123,7 @@ class OwnLossRows(LossRows):
 
 
 def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int) -> LossRows:
-    """Training rows with their loss; scores are still to be set."""
+    """Training rows with their loss; call `set_scores` next."""
     if isinstance(loss, NativeTargetLoss):
         scores = current().gradient_scores(loss.name, loss.parameter, n_outputs, targets.reshape(-1), weights.native)
         return NativeRows(scores, weights, loss, n_threads)
@@ -133,7 +133,7 @@ def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outp
 
 
 def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> float:
-    """The mean loss with these scores, above the least that it can be: what prices are counted in."""
+    """Mean loss at these scores minus its infimum: the unit of complexity penalties."""
     loss = rows.loss
     costs = ask(loss, "value", targets, scores)
     if isinstance(loss, NamedTargetLoss):
@@ -143,6 +143,6 @@ def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> flo
 
 
 def coarse(number: float) -> float:
-    """Rounded to 24 bits: the last ones may depend on how NumPy computes logarithms on a machine."""
+    """Number rounded to 24 bits, because further bits depend on the logarithms of NumPy on the machine."""
     mantissa, exponent = math.frexp(number)
     return math.ldexp(round(mantissa * 2.0**24), exponent - 24)

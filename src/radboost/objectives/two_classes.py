@@ -1,4 +1,4 @@
-"""Two classes: all objectives are the one margin column of Deep Boosting."""
+"""Objective for two classes, equal for all names: Phi of the margin y f."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from radboost.objectives.base import CostOfAnyLoss, margins_of
 
 
 class TwoClasses(CostOfAnyLoss):
-    """Phi(1 - y f), with scores f of shape (n_rows,), positive for the second class (Deep Boosting, equation (4))."""
+    """Phi(1 - y f), scores f of shape (n_rows,), positive for the second class. Cortes et al. (2014), equation (4)."""
 
     name = "two_classes"  # by which losses have its link; no parameter takes it
 

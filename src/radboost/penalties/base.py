@@ -9,23 +9,23 @@ import numpy as np
 
 
 class EnsemblePenalty(ABC):
-    """Convex cost of each weight alpha_j: price_j |alpha_j|, and a smooth rest whose derivative at 0 is 0.
+    """Convex penalty of each weight alpha_j: price_j |alpha_j|, plus a smooth rest whose derivative at 0 is 0.
 
-    Coordinate descent takes any of them. Solvers of several sources need one that is `linear`.
+    Coordinate descent supports all of them, solvers over several sources only `linear` ones.
     """
 
-    # Whether there is no rest: the papers' closed-form steps, and blocks of several members, are for these.
+    # True: there is no rest. The papers' closed-form steps, and blocks of several members, require this.
     linear: ClassVar[bool] = True
 
     def validate(self) -> None:  # noqa: B027 (most have nothing to refuse)
-        """Refuses parameters that the penalty is not defined for."""
+        """Raise an error for invalid parameters."""
 
     @abstractmethod
     def price(self, complexity: float) -> float:
-        """Lambda_j: how steeply the loss must fall along a hypothesis of this complexity before it enters."""
+        """Lambda_j: a hypothesis of this complexity enters only if the loss falls along it with a larger slope."""
 
     def change(self, price: float, before: float, after: float) -> float:
-        """Cost of the weight `after` less that of the weight `before`."""
+        """Penalty of the weight `after` minus penalty of the weight `before`."""
         return price * (abs(after) - abs(before))
 
     def slope_of_rest(self, weights: Any) -> Any:
@@ -34,7 +34,7 @@ class EnsemblePenalty(ABC):
 
 
 def check_linear(penalty: EnsemblePenalty, solver: str) -> None:
-    """Refuses a penalty that a solver of several members at once cannot work with."""
+    """Raise an error if `solver` needs a linear penalty and this one is not."""
     if not penalty.linear:
         raise ValueError(
             f"{solver} needs a penalty that is linear in the size of each weight, such as WeightedL1; got {penalty!r}."

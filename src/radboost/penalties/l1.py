@@ -1,4 +1,4 @@
-"""Every weight pays for itself."""
+"""Penalty L1: single weights become zero."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from radboost.penalties.rows import RowPenalty, exponential_root
 
 
 class L1(RowPenalty, name="l1"):
-    """The sum of the absolute values. Boosting with Structural Sparsity, equation (2)."""
+    """Sum of the absolute values. Duchi and Singer (2009), equation (2)."""
 
     exponential = True
 
@@ -27,7 +27,7 @@ class L1(RowPenalty, name="l1"):
         return weights
 
     def exponential_minimum(self, log_up: FloatArray, log_down: FloatArray, log_prices: FloatArray) -> FloatArray:
-        """Equation (8) and Lemma 3: the root is negative exactly where the weight has to be zero."""
+        """Equation (8) and Lemma 3: the root is negative exactly if the weight must be zero."""
         high, low = np.maximum(log_up, log_down), np.minimum(log_up, log_down)
         return np.sign(log_up - log_down) * np.maximum(exponential_root(high, low, log_prices[:, None]), 0.0)
 

@@ -1,4 +1,4 @@
-"""Rows of weights enter and leave together, by their length."""
+"""Penalty L1/L2: rows of weights become zero together."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.penalties.rows import RowPenalty
 
-ITERATIONS = 60
+ITERATIONS = 60  # of Newton's method, at most
 
 
 class L1L2(RowPenalty, name="l1/l2"):
-    """The Euclidean norm of each row. Boosting with Structural Sparsity, equation (32)."""
+    """Sum of the Euclidean norms of the rows. Duchi and Singer (2009), equation (32)."""
 
     def size(self, weights: FloatArray) -> FloatArray:
         return np.asarray(np.sqrt((weights**2).sum(axis=1)))

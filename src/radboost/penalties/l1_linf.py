@@ -1,4 +1,4 @@
-"""Rows of weights enter and leave together, by their largest weight."""
+"""Penalty L1/Linf: rows of weights become zero together, and share their largest absolute value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from radboost.penalties.rows import TIE, RowPenalty, exponential_root
 
 
 class L1Linf(RowPenalty, name="l1/linf"):
-    """The largest absolute value of each row. Boosting with Structural Sparsity, equations (3) and (4)."""
+    """Sum of the largest absolute values of the rows. Duchi and Singer (2009), equations (3) and (4)."""
 
     exponential = True
 
@@ -41,10 +41,10 @@ class L1Linf(RowPenalty, name="l1/linf"):
         return np.sign(log_up - log_down) * np.minimum(free, _level(levels, np.take_along_axis(free, order, axis=1)))
 
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
-        """Theorem 4: weights below the largest have no slope, the others share the price among them.
+        """Theorem 4: weights below the largest have slope 0; absolute slopes of the others sum to the price.
 
         The distance of the negative slopes from the subdifferential, in the dual norm, the sum of absolute values. In
-        the subdifferential the pulls of the others away from zero add up to the price, and none pulls towards it.
+        the subdifferential the slopes of the others away from zero sum to the price, and none has the other sign.
         """
         largest = self.size(weights)[:, None]
         bound = np.abs(weights) >= largest * (1.0 - TIE)

@@ -11,27 +11,25 @@ from radboost._members import register
 from radboost._typing import FloatArray
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 
-# Below this share of the largest weight of a row a weight is not the largest itself.
-TIE = 1e-10
+TIE = 1e-10  # relative difference to the largest weight of a row up to which a weight counts as largest too
 ROW_PENALTIES: dict[str, type[RowPenalty]] = {}
 
 
 class RowPenalty(ABC):
-    """sum over j of price_j * size(w_j), where w_j holds the weights of feature j, one for each class or task.
+    """Sum over j of price_j * size(w_j); w_j are the weights of feature j, one for each class or task.
 
     `class L1(RowPenalty, name="l1")` registers itself; its native update is a row of the table in
     `native/linear/row_penalty.cpp` with that name.
 
-    Weights, slopes and curvatures have a line for each feature and a column for each output; prices and results one
-    number for each feature. Every method works on all lines at once.
+    Weights, slopes and curvatures have shape (n_features, n_outputs), prices and sizes (n_features,).
     """
 
     name: ClassVar[str]
-    # Whether whole weights or rows become exactly zero.
+    # True: weights or rows can become exactly zero.
     sparse: ClassVar[bool] = True
-    # size(c w) = c^degree size(w): what a factor on a column does to its price. None where there is no such number.
+    # size(c w) = c^degree size(w), which gives the price of a scaled column. None: there is no such number.
     degree: ClassVar[int | None] = 1
-    # Whether the exponential bounds of AdaBoost have a minimum in closed form.
+    # True: the exponential bounds of AdaBoost have a minimum in closed form.
     exponential: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
@@ -45,37 +43,37 @@ class RowPenalty(ABC):
         """Factor of the price of each row: 0 for a row of zeros."""
 
     def dual_norm(self, slopes: FloatArray) -> FloatArray:
-        """The smallest price at which a feature with these slopes stays out (section 8, termination conditions).
+        """Smallest price at which a feature with these slopes stays zero (section 8, termination conditions).
 
-        Without sparsity only a feature without any slope stays out, whatever the price.
+        Infinite without sparsity, unless all slopes are zero.
         """
         return np.asarray(np.where(np.abs(slopes).max(axis=1) > 0.0, np.inf, 0.0))
 
     @abstractmethod
     def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
-        """The weights w that minimize sum over r of curvature_r w_r^2 / 2 + slope_r w_r, plus price * size(w)."""
+        """Weights w that minimize sum over r of curvature_r w_r^2 / 2 + slope_r w_r, plus price * size(w)."""
 
     @abstractmethod
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
-        """How much each row violates the conditions of section 8; zero exactly where no step can help.
+        """Violation of the conditions of section 8 by each row; zero exactly if no step can help.
 
         The distance of the negative slopes from price times the subdifferential of size, in the dual norm; where that
         is infinite, in the largest entry.
         """
 
-    def share_within(self, slopes: FloatArray, prices: FloatArray) -> float:
-        """The largest share of the slopes, at most 1, at which the conjugate of the penalty is finite.
+    def feasible_fraction(self, slopes: FloatArray, prices: FloatArray) -> float:
+        """Largest factor on the slopes, at most 1, at which the conjugate of the penalty is finite.
 
-        Of a norm that is where the dual norm does not exceed the price.
+        For a norm: at which the dual norm does not exceed the price.
         """
         norms = self.dual_norm(slopes)
         ratios = np.divide(prices, norms, out=np.ones_like(norms), where=norms > prices)
         return float(ratios.min(initial=1.0))
 
     def conjugate(self, slopes: FloatArray, prices: FloatArray) -> float:
-        """sup over the weights of <slopes, weights> - the sum of price * size, at slopes times `share_within`.
+        """sup over the weights of <slopes, weights> - the sum of price * size, at slopes times `feasible_fraction`.
 
-        Of a norm it is zero.
+        Zero for a norm.
         """
         return 0.0
 

@@ -1,4 +1,4 @@
-"""Every weight pays for itself: like a square near zero, like the absolute value far out."""
+"""Smooth penalty: like a square near zero, like the absolute value for large weights; no weight becomes zero."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scipy.special import xlogy
 from radboost._typing import FloatArray
 from radboost.penalties.rows import RowPenalty
 
-ITERATIONS = 60
+ITERATIONS = 60  # of Newton's method, at most
 
 
 class SmoothL1(RowPenalty, name="smooth_l1"):
     """The sum of log(1 + e^w) + log(1 + e^-w), less what that is at zero: 2 log cosh(w / 2).
 
-    Boosting with Structural Sparsity, section 10 (after Dekel, Shalev-Shwartz and Singer, 2005), where the L1 penalty
+    Duchi and Singer (2009), section 10 (after Dekel, Shalev-Shwartz and Singer, 2005), where the L1 penalty
     is compared with it. It is about w^2 / 4 near zero, so that no weight becomes zero, and |w| - 2 log 2 far out. It is
     no power of the weights, so that columns with a price as they are (`standardize=False`) are not scaled.
     """
@@ -54,7 +54,7 @@ class SmoothL1(RowPenalty, name="smooth_l1"):
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
         return np.asarray(np.abs(slopes + prices[:, None] * np.tanh(weights / 2.0)).max(axis=1))
 
-    def share_within(self, slopes: FloatArray, prices: FloatArray) -> float:
+    def feasible_fraction(self, slopes: FloatArray, prices: FloatArray) -> float:
         """Derivatives of the penalty are smaller than the price."""
         largest = np.abs(slopes).max(axis=1)
         ratios = np.divide(prices, largest, out=np.ones_like(largest), where=largest > prices)

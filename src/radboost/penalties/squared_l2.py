@@ -21,7 +21,7 @@ class SquaredL2(RowPenalty, name="l2"):
         total = curvatures + prices[:, None]
         return np.divide(-slopes, total, out=np.zeros_like(slopes), where=total > 0)
 
-    def share_within(self, slopes: FloatArray, prices: FloatArray) -> float:
+    def feasible_fraction(self, slopes: FloatArray, prices: FloatArray) -> float:
         return 1.0
 
     def conjugate(self, slopes: FloatArray, prices: FloatArray) -> float:

@@ -27,10 +27,10 @@ def on_grid(step: float, grid: float, slack: float = 0.0) -> float:
 @storable_value
 @dataclass(frozen=True)
 class WeightedL1(EnsemblePenalty):
-    """sum over j of Lambda_j |alpha_j| with Lambda_j = lambda r_j + beta. Deep Boosting, equations (3) and (4).
+    """sum over j of Lambda_j |alpha_j| with Lambda_j = lambda r_j + beta. Cortes et al. (2014), equations (3) and (4).
 
     Coordinates are of two kinds. A signed one may have a weight of either sign: h and its mirror image -h are the same
-    coordinate (Deep Boosting). The weight of another must not be negative (Multi-Class Deep Boosting, section 3.3).
+    coordinate (Deep Boosting). The weight of another must not be negative (Kuznetsov et al. (2014), section 3.3).
     """
 
     complexity_penalty: float
@@ -47,9 +47,9 @@ class WeightedL1(EnsemblePenalty):
 def closed_form_step(edge: float, weight: float, threshold: float, signed: bool) -> float:
     """The minimum over eta of (1 - eps) e^-eta + eps e^eta + (Lambda m / S) |weight + eta|.
 
-    Deep Boosting, Figure 2, lines 12-16, and Multi-Class Deep Boosting, Figure 1, lines 6-8, in the form that survives
-    eps near 0 and 1. This is F itself for hypotheses with values -1 and +1 and the exponential loss, and an upper bound
-    that touches F at 0 otherwise.
+    Cortes et al. (2014), Figure 2, lines 12-16, and Kuznetsov et al. (2014), Figure 1, lines 6-8, in a form that is
+    stable for eps near 0 and 1. This is F itself for hypotheses with values -1 and +1 and the exponential loss, and
+    otherwise an upper bound that touches F at 0.
     """
     error = min(max((1.0 - edge) / 2.0, 0.0), 1.0)
     pull = (1.0 - error) * exp(weight) - error * exp(-weight)

@@ -60,7 +60,7 @@ def course(history: Mapping[str, Sequence[float]]) -> tuple[str, dict[str, Float
 
 
 def mixture(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw the weight of each loss in the worst mixture, round by round. Storcheus's thesis, Figure 5.3.
+    """Draw the weight of each loss in the worst mixture, round by round. Storcheus (2021), Figure 5.3.
 
     A loss whose share rises was the worst one. Where several keep a share they are equally bad: none can be improved
     without making another one worse.

@@ -25,7 +25,7 @@ def margins(
     *,
     bins: int = 20,
 ) -> Axes:
-    """Draw the distribution of normalized margins (Deep Boosting, Figure 4).
+    """Draw the distribution of normalized margins (Cortes et al. (2014), Figure 4).
 
     The line is cumulative: its height at a margin is the fraction of rows with at most that margin. A lower line
     means clearer votes, and its height at 0 is the error. Behind it stands the histogram.
@@ -65,7 +65,7 @@ def margins(
 
 
 def tree_sizes(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw how large the hypotheses of the ensemble are (Deep Boosting, Figure 3).
+    """Draw how large the hypotheses of the ensemble are (Cortes et al. (2014), Figure 3).
 
     Size counts all nodes, as in Tables 2 and 3 of the paper: a stump has 3, a full tree of depth 3 has 15.
 

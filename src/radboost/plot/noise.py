@@ -29,7 +29,7 @@ def noise_robustness(
     repeats: int = 1,
     random_state: int = 0,
 ) -> Axes:
-    """Draw the test error of models against the fraction of wrong labels they learn from (Soft-max boosting, Figure 7).
+    """Draw the test error of models against the fraction of wrong labels they learn from (Geist (2015), Figure 7).
 
     For every rate some of the training labels are changed (`radboost.datasets.make_noisy`, the same ones for all
     models), and a copy of each model is fitted. The test rows keep their labels.

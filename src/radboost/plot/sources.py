@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: int = 20) -> Axes:
     """Draw the mean of Q(k | x) over the rows of each source k, along the first principal component of all rows.
 
-    Storcheus's thesis, Figures 4.3 and B.2. A line near 1 says that the hypotheses of the source speak almost alone
+    Storcheus (2021), Figures 4.3 and B.2. A line near 1 says that the hypotheses of the source speak almost alone
     there; where lines are low, sources overlap, and share the hypotheses of each other.
 
     Parameters

@@ -1,1 +1,1 @@
-"""Supervised kernel projection: a mixture of kernels, a projection and a classifier at once (Storcheus, chapter 7)."""
+"""Supervised kernel projection: mixture of kernels, projection and classifier at once. Storcheus (2021), chapter 7."""

@@ -1,4 +1,4 @@
-"""Minimizing a sum of costs a_k / mu_k over a cell of mixtures, from the inside: no step leaves it."""
+"""Interior-point minimization of the sum of a_k / mu_k over a cell of mixtures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.projection.mixtures import Cell
 
-SHARPEST = 1e-11  # the weight of the last barrier, beside costs about 1
+SHARPEST = 1e-11  # weight of the last logarithmic barrier; costs are about 1
 
 
 def interior_point(cell: Cell, start: FloatArray) -> FloatArray | None:
-    """A mixture strictly inside the cell; None where there is none.
+    """Mixture strictly inside the cell; None if there is none.
 
-    Newton's method on the least excess s that all conditions are broken by, with a logarithmic barrier, until s < 0.
+    Newton's method with a logarithmic barrier minimizes the largest violation s of a condition, until s < 0.
     """
     scale = _scales(cell)
     point = np.maximum(start, 1e-6)
@@ -42,7 +42,7 @@ def interior_point(cell: Cell, start: FloatArray) -> FloatArray | None:
 
 
 def least_costs(cell: Cell, costs: FloatArray, start: FloatArray) -> FloatArray:
-    """The mixture of the cell with the least sum of costs_k / mu_k; `start` lies inside, and so does every step."""
+    """Mixture of the cell that minimizes the sum of costs_k / mu_k; `start` and every step are inside."""
     if not (costs > 0.0).any():
         return start
     unit = costs / float(np.sum(costs / start))  # the sum is 1 at the start
@@ -53,7 +53,7 @@ def least_costs(cell: Cell, costs: FloatArray, start: FloatArray) -> FloatArray:
     while weight > SHARPEST:
         for _ in range(50):
             step, decrement = _newton_step(cell, unit, point, weight)
-            # Only the last barrier's minimum counts; those before it lead there.
+            # Only the minimum for the last barrier is accurate; earlier ones are approximate.
             if decrement < max(1e-12, 1e-3 * weight):
                 break
             length = _longest(cell, point, step)
@@ -100,7 +100,7 @@ def _least_costs_of_all(cell: Cell, unit: FloatArray) -> FloatArray | None:
 
 
 def _scales(cell: Cell) -> FloatArray:
-    """Units in which conditions are compared: the sizes of their coefficients."""
+    """Units of the conditions: the sizes of their coefficients."""
     return np.append(np.maximum(np.abs(cell.rows).max(axis=1), 1e-300), cell.inverse_sum)
 
 

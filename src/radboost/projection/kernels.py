@@ -1,4 +1,4 @@
-"""Base kernels: by name, as functions of two matrices, as matrices that were computed before, or as columns."""
+"""Base kernels: by name, as functions of two matrices, as precomputed matrices, or as single columns."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class NamedKernel:
     name : {"linear", "polynomial", "rbf", "laplacian"}
         x.y, (gamma x.y + 1)^degree, exp(-gamma |x - y|^2), exp(-gamma |x - y|_1).
     gamma : float or None
-        None for 1 / the number of columns.
+        None: 1 / n_columns.
     degree : int
         Of "polynomial".
     columns : tuple of int or None
-        The columns that it reads; None for all.
+        Indices of the columns that it uses; None: all.
     """
 
     name: str = "rbf"
@@ -49,18 +49,18 @@ class NamedKernel:
     def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         if self.columns is not None:
             X, Y = X[:, self.columns], Y[:, self.columns]
-        from sklearn.metrics.pairwise import pairwise_kernels  # here: much comes with it
+        from sklearn.metrics.pairwise import pairwise_kernels  # slow to import
 
-        own = {"gamma": self.gamma, "degree": self.degree, "coef0": 1.0}
+        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": 1.0}
         return np.asarray(
-            pairwise_kernels(X, Y, metric=self.name, filter_params=True, n_jobs=1, **own), dtype=np.float64
+            pairwise_kernels(X, Y, metric=self.name, filter_params=True, n_jobs=1, **parameters), dtype=np.float64
         )
 
 
 class PrecomputedKernel:
-    """A kernel between numbered objects, from a matrix with a row and a column for each.
+    """Kernel between numbered objects, from a matrix of shape (n_objects, n_objects).
 
-    Rows of X name their objects by number, in one column. The matrix has all objects, those of test rows too.
+    X has one column with the number of the object of each row. The matrix also has the objects of test rows.
     """
 
     def __init__(self, matrix: Any, column: int = 0) -> None:
@@ -91,7 +91,7 @@ class PrecomputedKernel:
 
 @dataclass(frozen=True)
 class StandardizedKernel:
-    """A named kernel of columns from which `means` were taken and which were multiplied by `scales`."""
+    """Named kernel of standardized columns (x - means) * scales."""
 
     kernel: NamedKernel
     means: FloatArray
@@ -106,7 +106,7 @@ class StandardizedKernel:
 
 
 def standardized(kernels: Sequence[KernelFunction], means: FloatArray, scales: FloatArray) -> list[KernelFunction]:
-    """Kernels by name on standardized columns; functions of the user's own and matrices as they are.
+    """Kernels by name, on standardized columns; user-defined functions and matrices are unchanged.
 
     A column that does not vary has the scale 0. It is not counted where gamma is 1 / the number of columns.
     """
@@ -152,7 +152,7 @@ def read_kernels(kernels: Any) -> list[KernelFunction]:
 
 
 def check_columns(kernels: Sequence[KernelFunction], n_features: int) -> None:
-    """Refuse kernels of columns that are not there."""
+    """Raise ValueError for kernels of columns that do not exist."""
     for number, kernel in enumerate(kernels):
         for column in getattr(kernel, "columns", None) or ():
             if not 0 <= column < n_features:

@@ -1,4 +1,4 @@
-"""Logistic regression with a penalty of its own for each feature, by Newton's method."""
+"""Logistic regression with a ridge penalty for each feature, by Newton's method."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from scipy.special import logsumexp
 
 from radboost._typing import FloatArray
 
-STEPS = 100
-# Intercepts have no penalty, and with several classes a constant can be added to all of them.
+STEPS = 100  # at most
+# Ridge for intercepts: they have no penalty, and with several classes a constant can be added to all of them.
 STEADY = 1e-10
 
 

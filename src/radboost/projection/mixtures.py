@@ -1,4 +1,4 @@
-"""The set M of mixtures of kernels, (7.2) of Storcheus's thesis, and the cells in which the projection is the same.
+"""The set M of mixtures of kernels, (7.2) of Storcheus (2021), and the cells in which the projection is the same.
 
 The eigenvalues of C_U are mu_k lambda_kj, those of the base kernels times their weights (section 7.3). So the top r of
 them are, of each kernel k, the first n_k. Mixtures with the same counts n have the same projection. These counts are

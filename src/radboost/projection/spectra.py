@@ -1,6 +1,6 @@
 """Eigenvalues and eigenfunctions of the covariance operators of base kernels, each computed once.
 
-Storcheus, section 7.3 and (E.7): let the weights w sum to W. Then D^(1/2) K D^(1/2) / W has the eigenvalues of
+Storcheus (2021), section 7.3 and (E.7): let the weights w sum to W. Then D^(1/2) K D^(1/2) / W has the eigenvalues of
 C = sum w_n Phi(x_n) Phi(x_n)' / W, and its eigenvector v belongs to the function
 
     u(x) = sum_n v_n sqrt(w_n) K(x, x_n) / sqrt(lambda W).

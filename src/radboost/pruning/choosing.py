@@ -13,16 +13,16 @@ from radboost.pruning.outputs import Outputs
 from radboost.pruning.pruner import Pruned, Pruner
 from radboost.pruning.rows import DistinctRows
 
-# Sizes on the curve, as parts of the whole: this one first, then each this part of the one before.
-FIRST, STEP = 0.5, 0.75
-TOLERANCE = 0.02
+FIRST = 0.5  # largest size that is tried, as a fraction of the ensemble
+STEP = 0.75  # ratio of successive sizes
+TOLERANCE = 0.02  # default relative increase of the error
 
-Costs = Callable[[FloatArray, FloatArray], FloatArray]  # scores and targets -> a number for each row
+Costs = Callable[[FloatArray, FloatArray], FloatArray]  # scores, targets -> costs, shape (n_rows,)
 
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Mean loss and mean error of an ensemble on some rows; of several targets, in their units."""
+    """Mean loss and mean error of an ensemble on given rows; several targets are divided by their units."""
 
     rows: DistinctRows
     outputs: Outputs
@@ -50,7 +50,7 @@ class Limits:
 
     @property
     def allowed(self) -> float | None:
-        """Allowed relative increase of the error; None where limits of size alone decide."""
+        """Allowed relative increase of the error; None: only limits of size decide."""
         if self.tolerance is not None or self.max_trees is not None or self.max_bytes is not None:
             return self.tolerance
         return TOLERANCE
@@ -63,7 +63,7 @@ class Limits:
 
 @dataclass
 class SizeSearch:
-    """Search among pruned ensembles; `tried` has them by the number of hypotheses that was asked for."""
+    """Search among pruned ensembles; `tried` has them by their requested number of hypotheses."""
 
     pruner: Pruner
     evaluate: Evaluator
@@ -72,7 +72,7 @@ class SizeSearch:
     tried: dict[int, Pruned] = field(default_factory=dict)
 
     def curve(self, chosen: Pruned) -> list[Pruned]:
-        """One of each number of trees, from the smallest to the whole ensemble; the chosen one among them."""
+        """Tried ensembles, one for each number of trees, ascending, the chosen one included."""
         by_trees = {self.tried[size].n_trees: self.tried[size] for size in sorted(self.tried)}
         by_trees[chosen.n_trees] = chosen
         return [by_trees[n_trees] for n_trees in sorted(by_trees)]
@@ -116,7 +116,7 @@ class SizeSearch:
     def _accurate(self, fitting: Sequence[int], tolerance: float) -> int:
         """Smallest size from which on the error stays within the tolerance, up to the largest that fits."""
         least = self.tried[max(self.tried)].error
-        most = least + tolerance * abs(least)  # losses of users may be negative, and rounding makes of 0 less
+        most = least + tolerance * abs(least)  # user-defined losses may be negative, and 0 may be rounded below 0
         chosen = None
         for size in reversed(fitting):
             if self.tried[size].error > most:

@@ -21,7 +21,7 @@ Indices = npt.NDArray[np.intp]
 
 
 def asked_columns(ensemble: Ensemble) -> Indices:
-    """Columns that trees split on, ascending, at least one; all columns where a hypothesis is no tree."""
+    """Indices of columns that trees split on, ascending, at least one; all columns if a hypothesis is not a tree."""
     trees = [one for one in ensemble.hypotheses if isinstance(one, Tree)]
     if len(trees) < len(ensemble):
         return np.arange(ensemble.n_features)
@@ -30,7 +30,7 @@ def asked_columns(ensemble: Ensemble) -> Indices:
 
 
 def narrowed(whole: Ensemble, columns: Indices) -> Ensemble:
-    """Ensemble for rows that have these columns alone, without names of columns."""
+    """Ensemble for rows with only these columns, without column names."""
     if len(columns) == whole.n_features:
         return whole
     new_index = np.full(whole.n_features, -1)
@@ -40,7 +40,7 @@ def narrowed(whole: Ensemble, columns: Indices) -> Ensemble:
 
 
 def widened(narrow: Ensemble, whole: Ensemble, columns: Indices) -> Ensemble:
-    """Ensemble made of the narrowed one, for rows that have all columns, with their names."""
+    """Inverse: ensemble for rows with all columns, with their names."""
     if narrow.n_features == whole.n_features:
         return narrow
     trees = _moved(narrow.hypotheses, columns, whole.n_features)
@@ -50,7 +50,7 @@ def widened(narrow: Ensemble, whole: Ensemble, columns: Indices) -> Ensemble:
 def of_one_round(
     like: Ensemble, hypotheses: Sequence[Any], weights: FloatArray, complexities: FloatArray, *, n_features: int
 ) -> Ensemble:
-    """Ensemble of these hypotheses, whose steps are one round; all else as in another ensemble."""
+    """Ensemble of these hypotheses, entered in one round; everything else as in `like`."""
     steps = np.zeros(len(hypotheses), dtype=STEP_TYPE)
     steps["hypothesis"], steps["eta"] = np.arange(len(hypotheses)), weights
     same_columns = n_features == like.n_features

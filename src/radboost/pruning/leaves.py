@@ -1,4 +1,4 @@
-"""Leaves of a few trees, fitted to the scores of many: the splits stay as they are."""
+"""Refit of the leaf values of a pruned ensemble to the scores of the whole one; splits do not change."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from radboost.families.trees import leaf_rows
 from radboost.pruning.outputs import Outputs
 from radboost.trees.tree import Tree
 
-# Ridge that draws leaves to their old values, as a fraction of the weight of all rows.
-RIDGE = 0.01
-MOST_STEPS, EXACT = 30, 1e-3
-# Values of leaves are multiples of 1 / LEAF_GRID; weights of trees have this many bits.
-LEAF_GRID = 2.0**20
-WEIGHT_BITS = 24
+RIDGE = 0.01  # penalty of the distance from old leaf values, as a fraction of the weight of all rows
+MOST_STEPS, EXACT = 30, 1e-3  # of conjugate gradients: steps, and relative accuracy
+LEAF_GRID = 2.0**20  # leaf values are multiples of its inverse
+WEIGHT_BITS = 24  # of weights of trees
 
 
 def leaf_table(tree: Tree, outputs: Outputs) -> FloatArray:
-    """Values of the leaves as they are compared, shape (n_leaves, n_outputs); a vote is 1 for a class."""
+    """Leaf values in the form of `Outputs`, shape (n_leaves, n_outputs); a vote is 1 for a class."""
     return outputs.compared(leaf_rows(tree))
 
 
@@ -48,8 +46,8 @@ def refit(
 ) -> list[FloatArray]:
     """Tables of leaf values, shape (n_leaves, n_outputs) each, whose sums are close to `scores`.
 
-    Scores and leaves are as they are compared. Conjugate gradients lower the mean squared distance plus RIDGE times the
-    squared distance of the leaves from their old values, at which they start.
+    Scores and leaves are in the form of `Outputs`. Conjugate gradients, from the old leaf values, minimize the
+    mean squared distance plus RIDGE times the squared distance from the old values.
     """
     tables = [weight * leaf_table(tree, outputs) for tree, weight in zip(trees, tree_weights, strict=True)]
     leaves, leaf_values = reached(trees, X, n_threads), np.concatenate(tables)
@@ -95,7 +93,7 @@ def tree_of(tree: Tree, table: FloatArray, outputs: Outputs) -> tuple[Tree, floa
     largest = float(np.abs(table).sum(axis=1).max() / 2.0 if outputs.of_classes else np.abs(table).max())
     if largest == 0.0:
         return tree, 0.0
-    if tree.n_splits == 0 and not outputs.of_classes:  # to the last bit: a constant may be much larger than all else
+    if tree.n_splits == 0 and not outputs.of_classes:  # exactly: a constant may be much larger than everything else
         weight = math.ldexp(1.0, math.frexp(largest)[1])
         numbers = table / weight
     else:
@@ -110,6 +108,6 @@ def tree_of(tree: Tree, table: FloatArray, outputs: Outputs) -> tuple[Tree, floa
 
 
 def rounded_up(number: float) -> float:
-    """Round up to WEIGHT_BITS bits."""
+    """Weight rounded up to WEIGHT_BITS bits."""
     mantissa, exponent = math.frexp(number)
     return math.ldexp(math.ceil(mantissa * 2.0**WEIGHT_BITS), exponent - WEIGHT_BITS)

@@ -1,4 +1,4 @@
-"""Comparison of the values that hypotheses have for a row."""
+"""Common form of scores and predictions in which pruning compares them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from radboost._typing import FloatArray
 
 @dataclass(frozen=True)
 class Outputs:
-    """Values for a row: one, or scores of several classes, or several targets with a unit each.
+    """Outputs of a model: one score, scores of several classes, or several targets with a unit each.
 
-    Only differences between scores of classes matter: they are compared with the mean 0.
+    Only differences between scores of classes matter: their mean is subtracted.
     """
 
     number: int
@@ -25,11 +25,11 @@ class Outputs:
         return self.number > 1 and self.units is None
 
     def compared(self, numbers: FloatArray) -> FloatArray:
-        """Values as they are compared, shape (n_rows, number)."""
+        """Values in the common form, shape (n_rows, n_outputs)."""
         if self.of_classes:
             return np.asarray(numbers - numbers.mean(axis=1, keepdims=True))
         return self.in_units(numbers)
 
     def in_units(self, numbers: FloatArray) -> FloatArray:
-        """Several targets, or their scores, divided by their units; all else unchanged."""
+        """Several targets, or their scores, divided by their units; other values unchanged."""
         return numbers if self.units is None else numbers / self.units

@@ -1,12 +1,12 @@
-"""The L1 path: hypotheses that are worth their price, if the scores of the whole ensemble are to be kept.
+"""L1 path: selection of hypotheses that approximate the scores of the whole ensemble.
 
 G are the second moments of the hypotheses' predictions, alpha* the weights of the ensemble. The mean squared distance
 between the scores of two vectors of weights is (alpha - alpha*)' G (alpha - alpha*), and the path minimizes
 
     F_c(alpha) = 1/2 (alpha - alpha*)' G (alpha - alpha*) + c sum over j of Lambda_j |alpha_j|
 
-for falling c, each from the minimum of the one before. Hypotheses with Lambda_j = 0 stay. Where one of them is the same
-for all rows, its numbers can make up for any difference between means, and G are covariances.
+for falling c, each from the previous minimum. Hypotheses with Lambda_j = 0 stay. If one of them is constant, it can
+compensate any difference between means, and G are covariances.
 """
 
 from __future__ import annotations
@@ -24,18 +24,16 @@ from radboost.families.kinds import predictions
 from radboost.pruning.columns import Indices
 from radboost.pruning.outputs import Outputs
 
-# Ratio of two prices that follow each other on the path, and of the last to the first.
-FALL, LAST = 0.75, 1e-4
-# Tolerance of a minimum, relative to the largest possible slope; on the path, which only chooses hypotheses, relative
-# to the smallest price.
-EXACT, ON_PATH = 1e-9, 0.02
-MOST_SWEEPS, MOST_ON_PATH = 10_000, 100
+FALL, LAST = 0.75, 1e-4  # ratio of successive c on the path, and of the last to the first
+EXACT = 1e-9  # tolerance of a minimum, relative to the largest possible slope
+ON_PATH = 0.02  # tolerance on the path, which only chooses hypotheses, relative to the smallest price
+MOST_SWEEPS, MOST_ON_PATH = 10_000, 100  # passes over the weights: for a minimum, and for each c on the path
 DUST = 1e-13  # relative to the largest slope: rounding errors of 0
-BLOCK_CELLS = 2**22
+BLOCK_CELLS = 2**22  # predictions that are computed at a time
 
 
 def predicted(hypotheses: Sequence[Any], X: FloatMatrix, outputs: Outputs, n_threads: int) -> FloatArray:
-    """Predictions as they are compared, shape (n_rows * n_outputs, n_hypotheses)."""
+    """Predictions in the form of `Outputs`, shape (n_rows * n_outputs, n_hypotheses)."""
     columns = np.empty((len(X), outputs.number, len(hypotheses)))
     for j, hypothesis in enumerate(hypotheses):
         values = predictions(hypothesis, X, n_threads).reshape(len(X), outputs.number)
@@ -64,12 +62,12 @@ def moments_of(
 
 @dataclass(frozen=True)
 class Distance:
-    """F_c of the module's docstring."""
+    """Function F_c of the module docstring, and its minimum."""
 
     moments: FloatArray  # G
     whole: FloatArray  # alpha*
     prices: FloatArray  # Lambda
-    signed: bool  # whether weights may be negative
+    signed: bool  # True: weights may be negative
 
     def value(self, weights: FloatArray, c: float) -> float:
         away = weights - self.whole
@@ -85,7 +83,7 @@ class Distance:
 
     @cached_property
     def first_price(self) -> float:
-        """The smallest c at which every hypothesis with a price has the weight 0."""
+        """Smallest c at which every hypothesis with a price has weight 0."""
         free = self.prices <= 0.0
         start = self.minimize(np.zeros(len(self.whole)), 0.0, np.flatnonzero(free)) if free.any() else 0.0 * self.whole
         slopes = self.slopes(start)[~free]
@@ -100,10 +98,10 @@ class Distance:
         tolerance: float = EXACT,
         most_sweeps: int = MOST_SWEEPS,
     ) -> FloatArray:
-        """Minimum of F_c, by exact steps along one weight after the other; only those `among` move, None for all.
+        """Minimum of F_c by coordinate descent over the weights `among` (None: all), from `start`.
 
-        It ends where no condition is violated by more than `tolerance` times the largest possible slope, or after
-        `most_sweeps`; every step lowers F_c.
+        Ends when no condition is violated by more than `tolerance` times the largest possible slope, or after
+        `most_sweeps` passes; every step lowers F_c.
         """
         weights, slopes = start.copy(), self.slopes(start)
         thresholds, curvatures = c * self.prices, self.moments.diagonal()
@@ -126,7 +124,7 @@ class Distance:
         return weights
 
     def _violations(self, weights: FloatArray, slopes: FloatArray, thresholds: FloatArray) -> FloatArray:
-        """How far each weight is from the condition of the minimum."""
+        """Violation of the optimality condition by each weight."""
         used = np.abs(slopes - np.sign(weights) * thresholds)
         unused = np.maximum((np.abs(slopes) if self.signed else slopes) - thresholds, 0.0)
         return np.where(weights != 0.0, used, unused)
@@ -142,7 +140,7 @@ class Distance:
             yield c, weights
 
     def supports(self, sizes: Sequence[int]) -> dict[int, Indices]:
-        """Indices of hypotheses by size: those of the largest weights where the path first has as many."""
+        """Indices of hypotheses by size: the largest weights at the first point of the path with that many."""
         wanted, supports = sorted(sizes), dict[int, Indices]()
         free, weights = self.prices <= 0.0, self.whole
         spreads = np.sqrt(self.moments.diagonal())
@@ -153,7 +151,7 @@ class Distance:
                 supports[size] = _largest(weights, spreads, free, size)
             if not wanted:
                 break
-        for size in wanted:  # those without a weight at the end of the path are sums of others
+        for size in wanted:  # hypotheses without a weight at the end of the path are linear combinations of others
             supports[size] = _largest(weights, spreads, free, size)
         return supports
 

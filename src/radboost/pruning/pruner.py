@@ -1,4 +1,4 @@
-"""Smaller ensembles of given sizes."""
+"""Pruning of an ensemble to given sizes: selection on the L1 path, then refit of weights and leaves."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from radboost.pruning.path import Distance, moments_of
 from radboost.pruning.rows import DistinctRows, with_made_rows
 from radboost.trees.tree import Tree
 
-# Most predictions (rows times hypotheses times outputs) in memory, and fewest rows.
-MOST_CELLS, FEWEST_ROWS = 2**25, 500
-# The L1 penalty of the kept weights, relative to the one that makes all of them 0; tolerance and most sweeps of their
-# minimum.
-RELAXED, TOLERANCE, MOST_SWEEPS = 1e-4, 1e-5, 200
+MOST_CELLS = 2**25  # predictions (rows x hypotheses x outputs) in memory, which limits the rows
+FEWEST_ROWS = 500  # that are used in spite of MOST_CELLS
+RELAXED = 1e-4  # L1 penalty of the refit, relative to the smallest one that makes all weights 0
+TOLERANCE, MOST_SWEEPS = 1e-5, 200  # of the refit
 
 
 def most_rows(ensemble: Ensemble) -> int:
-    """Most rows, made rows included."""
+    """Largest number of rows, generated ones included."""
     return max(FEWEST_ROWS, MOST_CELLS // max(1, ensemble.n_outputs * len(ensemble)))
 
 
@@ -46,10 +45,10 @@ class Pruned:
 
 
 class Pruner:
-    """Selection of hypotheses of an ensemble, with weights, and leaves, that keep its scores.
+    """Selects hypotheses of an ensemble, and refits weights and leaves so that scores change little.
 
-    The L1 path (`radboost.pruning.path`) chooses hypotheses. Their weights are then fitted again without the penalty,
-    which shrinks them, and last, with `refits_leaves`, the leaves of the trees.
+    The L1 path (`radboost.pruning.path`) selects hypotheses. Their weights are then refitted with almost no penalty,
+    as penalties shrink them, and with `refits_leaves` also the leaves of the trees.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class Pruner:
 
     @cached_property
     def _constants(self) -> Indices:
-        """Free hypotheses without splits: the first of them takes up differences between mean scores."""
+        """Hypotheses without splits, which have no price: the first compensates differences between mean scores."""
         splits = np.array([getattr(one, "n_splits", 1) > 0 for one in self.ensemble.hypotheses])
         return np.flatnonzero((self._prices <= 0.0) & ~splits)
 
@@ -126,7 +125,7 @@ class Pruner:
         start[indices] = whole.weights[indices]
         price = RELAXED * self.distance.first_price
         weights = self.distance.minimize(start, price, indices, TOLERANCE, MOST_SWEEPS)[indices]
-        indices, weights = indices[weights != 0.0], weights[weights != 0.0]  # the path may have kept what is not needed
+        indices, weights = indices[weights != 0.0], weights[weights != 0.0]  # the path may have kept too many
         kept: list[Any] = [whole.hypotheses[index] for index in indices]
         if len(self._constants):
             first = int(np.searchsorted(indices, self._constants[0]))

@@ -1,4 +1,4 @@
-"""Rows that a model is pruned with, in an order that depends on their content alone."""
+"""Rows for pruning: distinct training rows in an order by content, and generated ones."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from radboost._typing import FloatArray
 from radboost.pruning.columns import Indices
 from radboost.rows.read import dense_rows, row_blocks
 
-# Fraction of the different rows that is held back to evaluate sizes.
-HELD_BACK = 0.25
-# A made row takes each column from a second row with a probability of up to twice this, drawn for each row.
+HELD_BACK = 0.25  # fraction of the distinct rows that evaluates sizes
+# A generated row takes each column from a second row with a probability, drawn for each row, of up to twice this.
 MEAN_EXCHANGED = 0.25
-# Made rows for each row, and fewest of them; their total weight, where all rows and they weigh 1.
-MADE_PER_ROW, FEWEST_MADE, WEIGHT_OF_MADE = 2, 3_000, 0.8
+MADE_PER_ROW, FEWEST_MADE = 2, 3_000  # generated rows: for each row, and at least
+WEIGHT_OF_MADE = 0.8  # total weight of generated rows; all rows weigh 1 together
 SEED = 47
-BLOCK_CELLS = 2**22  # numbers that are drawn at a time
+BLOCK_CELLS = 2**22  # random numbers that are drawn at a time
 
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """Different rows with their targets (indices of classes, or numbers), and the total weights of their copies.
+    """Distinct rows with their targets (class indices, or regression targets), and the total weights of their copies.
 
-    Several targets have a column for each, and so have offsets, None where there are none. Rows are sorted by a hash of
-    their content, so that order and copies do not matter. X has the `columns` that trees split on, of `n_features`.
+    Several targets have shape (n_rows, n_targets), as have offsets (None: no offsets). Rows are sorted by a hash of
+    their content, so that order and copies do not matter. X has only the `columns` that trees split on.
     """
 
     X: FloatArray
@@ -59,14 +58,14 @@ def distinct_rows(
     offset: FloatArray | None = None,
     columns: Indices | None = None,
 ) -> DistinctRows:
-    """Different rows, by all their columns; of more than `most` those with the smallest hashes.
+    """Distinct rows by all their columns; the `most` rows with the smallest hashes if there are more.
 
-    They keep these columns, None for all of them.
+    `columns`: columns to keep; None: all.
     """
     numbers = np.asarray(targets, dtype=np.float64)
     given = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=np.float64)
     keys = _hashes(X, numbers if offset is None else np.column_stack([numbers, offset]))
-    order = np.lexsort((given, keys[:, 1], keys[:, 0]))  # weights of copies are added in one order
+    order = np.lexsort((given, keys[:, 1], keys[:, 0]))  # sorted, so that sums of weights do not depend on the order
     ordered = keys[order]
     first = np.flatnonzero(np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)]))
     sums = np.add.reduceat(given[order], first)
@@ -78,7 +77,7 @@ def distinct_rows(
 
 
 def made_rows(rows: DistinctRows, n_made: int) -> FloatArray:
-    """New rows: each is one of the rows with some columns of another, both drawn by their weights."""
+    """Generated rows: each is a row with some columns of another one, both drawn by their weights."""
     draws = np.random.default_rng(SEED)
     cumulative = np.cumsum(rows.weights)
 
@@ -91,19 +90,19 @@ def made_rows(rows: DistinctRows, n_made: int) -> FloatArray:
     height = max(1, BLOCK_CELLS // rows.n_features)
     for first in range(0, n_made, height):
         part = slice(first, min(first + height, n_made))
-        # drawn for all columns, so that a made row does not depend on which of them a model splits on
+        # drawn for all columns, so that generated rows do not depend on the columns that a model splits on
         drawn_columns = draws.random((part.stop - first, rows.n_features))[:, rows.columns]
         np.copyto(made[part], other[part], where=drawn_columns < exchanged[part])
     return np.asarray(made)
 
 
 def with_made_rows(rows: DistinctRows, most: int) -> tuple[FloatArray, FloatArray]:
-    """Rows and made rows, and weights that sum to 1."""
+    """Rows and generated rows, and weights that sum to 1."""
     n_made = min(max(MADE_PER_ROW * len(rows), FEWEST_MADE), most)
-    own = rows.weights / rows.weights.sum()
+    weights_of_rows = rows.weights / rows.weights.sum()
     if n_made <= 0:
-        return rows.X, own
-    weights = np.concatenate([(1.0 - WEIGHT_OF_MADE) * own, np.full(n_made, WEIGHT_OF_MADE / n_made)])
+        return rows.X, weights_of_rows
+    weights = np.concatenate([(1.0 - WEIGHT_OF_MADE) * weights_of_rows, np.full(n_made, WEIGHT_OF_MADE / n_made)])
     return np.concatenate([rows.X, made_rows(rows, n_made)]), weights
 
 

@@ -1,4 +1,4 @@
-"""Structured losses: models of strings trained on the loss that they are evaluated by (Storcheus, chapter 6)."""
+"""Structured losses: models of strings trained on the loss that they are evaluated by (Storcheus (2021), chapter 6)."""
 
 from radboost.structured.automata import LossCache, loss_value
 from radboost.structured.composition import compose

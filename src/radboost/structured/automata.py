@@ -1,4 +1,4 @@
-"""Deterministic automata of the losses to a true string, made once and kept."""
+"""Deterministic automata of the losses between any string and a true string, with a cache."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from radboost.structured.operations import remove_epsilon
 from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
-DEFAULT_STATES = 100_000
+DEFAULT_STATES = 100_000  # budget of an automaton
 MOST_STATES = 2**30
-DEFAULT_CACHE_BYTES = 2**28
+DEFAULT_CACHE_BYTES = 2**28  # of a LossCache
 
 
 def check_string(name: str, y: Any, alphabet_size: int) -> NDArray[np.int32]:
@@ -40,7 +40,7 @@ def check_string(name: str, y: Any, alphabet_size: int) -> NDArray[np.int32]:
 
 
 def as_array(values: Any) -> NDArray[Any] | None:
-    """Values as an array; None where they do not fit into one, or some are masked."""
+    """Values as an array; None if they do not fit into one, or some are masked."""
     if values is None or np.ma.is_masked(values):
         return None
     try:
@@ -120,7 +120,7 @@ def loss_value(loss: StringLoss | str, y: Any, y_true: Any, alphabet_size: int |
 
 
 class LossCache:
-    """Deterministic automata of losses, the least recently used forgotten beyond `max_bytes`. Safe among threads."""
+    """Deterministic automata of losses, least recently used ones are dropped beyond `max_bytes`. Thread-safe."""
 
     def __init__(self, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self.max_bytes = check_integer("max_bytes", max_bytes, 0, 2**62)

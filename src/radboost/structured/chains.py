@@ -1,4 +1,4 @@
-"""Linear chains: scores w . psi(x, z, s) of substrings from weights, and gradients of weights from those of scores."""
+"""Linear chains: scores w . psi(x, z, s) of substrings from weights, and the gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Composition of transducers (Storcheus, appendix D.1)."""
+"""Composition of transducers (Storcheus (2021), appendix D.1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ArcsBySymbol = Mapping[int, Sequence[Arc]]
 
 
 def common_semiring(task: str, left: Transducer, right: Transducer) -> Semiring:
-    """The semiring of both, refused where they differ."""
+    """Common semiring of both; ValueError if they differ."""
     if left.semiring != right.semiring:
         raise ValueError(
             f"{task} needs two transducers over the same semiring; got {left.semiring.name!r} and "
@@ -30,9 +30,9 @@ def common_semiring(task: str, left: Transducer, right: Transducer) -> Semiring:
 def compose(left: Transducer, right: Transducer) -> Transducer:
     """The composition T1 o T2, without states that lie on no path to a final state.
 
-    (T1 o T2)(x, y) is the sum of T1(x, z) (x) T2(z, y) over all z (Storcheus, equation D.1). A state stands for a state
-    of the left side, one of the right side and one of the epsilon filter of Mohri, Pereira and Riley (1996). Without
-    the filter, epsilons that both sides have between two symbols of z could be taken in several orders, and sums would
+    (T1 o T2)(x, y) is the sum of T1(x, z) (x) T2(z, y) over all z. Storcheus (2021), equation D.1. A state is a
+    triple of states: of the left side, the right side, and the epsilon filter of Mohri, Pereira and Riley (1996).
+    Without it, epsilons that both sides have between two symbols of z could be taken in several orders, and sums would
     count each order. Here both sides first take epsilons together. The side with more of them then takes the others
     alone, while the other side waits. Where that side has no epsilons the filter stays in its first state, so that it
     adds no states where only one side has epsilons.

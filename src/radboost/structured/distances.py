@@ -1,4 +1,4 @@
-"""Sums of the weights of paths, in any semiring."""
+"""Shortest distances: sums of the weights of paths, in any semiring."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from radboost.structured.graphs import Edges, reachable, state_on_cycle, topological_order
 from radboost.structured.semirings import Semiring
 
-# Costs of cycles that are negative by less than this, relative to the largest number involved, are taken for 0: costs
-# are rounded.
-ROUNDING = 2.0**-40
+ROUNDING = 2.0**-40  # relative size up to which negative costs of cycles are rounding errors of 0
 
 
 def epsilon_sums(semiring: Semiring, sources: Mapping[int, float], edges: Edges) -> dict[int, float]:

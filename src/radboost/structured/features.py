@@ -1,4 +1,4 @@
-"""Sequences of observations as a matrix each, with a row for each position."""
+"""Features of sequences: a matrix for each, shape (length, n_features)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scipy import sparse
 
 from radboost.structured.automata import as_array
 
-Matrix: TypeAlias = Any  # an array, or sparse where sequences consist of symbols
+Matrix: TypeAlias = Any  # an array; sparse for sequences of symbols
 
 
 @dataclass(frozen=True)
 class Observations:
-    """Features of sequences: symbols as indicators, vectors as they are, each position with its neighbors.
+    """Features of sequences: symbols as indicators, vectors unchanged; positions also get those of their neighbors.
 
     `known` are the symbols of the training sequences, sorted; None for vectors. Other symbols are ignored.
     """
@@ -85,7 +85,7 @@ def symbols_of(sequence: Any) -> NDArray[Any] | None:
     if isinstance(sequence, str):
         sequence = list(sequence)
     elif isinstance(sequence, list | tuple) and len({isinstance(symbol, str) for symbol in sequence}) > 1:
-        return None  # NumPy would make texts of the numbers
+        return None  # NumPy would convert the numbers to text
     array = as_array(sequence)
     if array is not None and array.dtype == object and all(isinstance(symbol, str) for symbol in array.ravel()):
         array = array.astype(str)

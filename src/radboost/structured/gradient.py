@@ -1,6 +1,6 @@
 """The terms of the gradient of (6.1): log Z and Q(z, s), by automata instead of a sum over all strings.
 
-Storcheus, Figures 6.2(a) and 6.4(a), appendix D.2.
+Storcheus (2021), Figures 6.2(a) and 6.4(a), appendix D.2.
 """
 
 from __future__ import annotations

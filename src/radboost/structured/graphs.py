@@ -8,16 +8,16 @@ from radboost.structured.transducer import Arc, Transducer
 
 Edge = tuple[int, float]
 Edges = Sequence[Sequence[Edge]]
-"""For each state, the states that an edge leads to, and the weights of these edges."""
+"""For each state, pairs of the target and the weight of an outgoing edge."""
 
 
 def forward_edges(transducer: Transducer) -> Edges:
-    """The arcs of each state as edges."""
+    """Outgoing arcs of each state as edges."""
     return [[(arc.target, arc.weight) for arc in transducer.arcs_from(s)] for s in range(transducer.n_states)]
 
 
 def backward_edges(transducer: Transducer) -> Edges:
-    """The arcs that lead to each state, as edges against their direction."""
+    """Incoming arcs of each state as edges to their origins."""
     edges: list[list[Edge]] = [[] for _ in range(transducer.n_states)]
     for arc in transducer.arcs:
         edges[arc.target].append((arc.origin, arc.weight))
@@ -25,7 +25,7 @@ def backward_edges(transducer: Transducer) -> Edges:
 
 
 def reachable(sources: Iterable[int], edges: Edges) -> list[int]:
-    """The sources and all states that edges lead to from there."""
+    """Sources and all states that can be reached from them."""
     states = dict.fromkeys(sources)
     waiting = list(states)
     for state in waiting:  # grows while it is read
@@ -36,9 +36,9 @@ def reachable(sources: Iterable[int], edges: Edges) -> list[int]:
 
 
 def topological_order(states: Sequence[int], edges: Edges) -> list[int]:
-    """An order in which edges lead forward, of those states that lie on no cycle and behind none.
+    """Topological order of the states that are neither on a cycle nor reachable from one.
 
-    `states` holds with each state all those that edges lead to.
+    `states` must contain the targets of all edges of its states.
     """
     n_incoming = dict.fromkeys(states, 0)
     for state in states:
@@ -54,11 +54,11 @@ def topological_order(states: Sequence[int], edges: Edges) -> list[int]:
 
 
 def state_on_cycle(states: Sequence[int], edges: Edges) -> int | None:
-    """A state that lies on a cycle, None where there is no cycle."""
+    """State on a cycle; None: there is no cycle."""
     rest = set(states) - set(topological_order(states, edges))
     if not rest:
         return None
-    # Every state that is left has one before it that is left: going back long enough ends on a cycle.
+    # Each remaining state has a remaining predecessor: following predecessors ends on a cycle.
     before = {target: state for state in rest for target, _ in edges[state] if target in rest}
     state, seen = next(iter(before)), set()
     while state not in seen:
@@ -68,15 +68,15 @@ def state_on_cycle(states: Sequence[int], edges: Edges) -> int | None:
 
 
 def useful_states(transducer: Transducer) -> list[int]:
-    """The states on a path from an initial to a final state, in increasing order."""
+    """States on a path from an initial to a final state, ascending."""
     from_initial = set(reachable(transducer.initial, forward_edges(transducer)))
     return sorted(from_initial.intersection(reachable(transducer.final, backward_edges(transducer))))
 
 
 def trim(transducer: Transducer) -> Transducer:
-    """The transducer without the states that lie on no path from an initial to a final state.
+    """Transducer without the states that are on no path from an initial to a final state.
 
-    The others keep their order. No weight T(x, y) changes.
+    The order of the other states, and all weights T(x, y), stay.
     """
     number = {state: index for index, state in enumerate(useful_states(transducer))}
     if len(number) == transducer.n_states:

@@ -1,6 +1,6 @@
 """Losses between strings as weighted transducers: L(y, y_i) = U(y, y_i), or -log U(y, y_i) where U counts.
 
-Storcheus, sections 6.2.1, 6.4 (rational losses) and 6.5 (tropical losses).
+Storcheus (2021), sections 6.2.1, 6.4 (rational losses) and 6.5 (tropical losses).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class StringLoss:
     tropical semiring the loss is the cheapest path, over the others -log of a sum over paths.
     """
 
-    # Whether the automaton of the losses grows slowly with the length, so that it needs no budget.
+    # True: the automaton of the losses grows slowly with the length, so that it needs no budget.
     is_small: ClassVar[bool] = False
 
     def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
@@ -34,7 +34,7 @@ class StringLoss:
         raise NotImplementedError
 
     def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
-        """Pi_1(U o Y_i): the losses of all strings against the true one, y. Storcheus, (6.2).
+        """Pi_1(U o Y_i): the losses of all strings against the true one, y. Storcheus (2021), (6.2).
 
         Composed from the right, so that only arcs that y can take are made.
         """
@@ -45,12 +45,11 @@ class StringLoss:
         return composed.project("input")
 
     def check_lengths(self, length: int, target_length: int) -> None:
-        """Refuse lengths between which there is no loss: here none."""
+        """Raise ValueError for lengths between which the loss is not defined; here there are none."""
         del length, target_length
 
 
-# Beyond it sums of costs lose the digits of small ones.
-LARGEST_COST = 1e12
+LARGEST_COST = 1e12  # beyond it, sums of costs lose the digits of small ones
 
 
 def _check_cost(name: str, value: float) -> float:
@@ -60,7 +59,7 @@ def _check_cost(name: str, value: float) -> float:
 def _alignment(
     y: Sequence[int], alphabet_size: int, match: float, substitution: float, insertion: float, deletion: float
 ) -> list[Arc]:
-    """Arcs of all alignments with y; states are the numbers of its symbols so far. Storcheus, Figure 6.3."""
+    """Arcs of all alignments with y; states are the numbers of its symbols so far. Storcheus (2021), Figure 6.3."""
     arcs = [Arc(s, a, a, deletion, s) for s in range(len(y) + 1) for a in range(alphabet_size)]
     for s, true in enumerate(y):
         arcs.append(Arc(s, EPSILON, EPSILON, insertion, s + 1))

@@ -1,4 +1,4 @@
-"""Union and removal of epsilons (Storcheus, appendix D.1)."""
+"""Union and removal of epsilons (Storcheus (2021), appendix D.1)."""
 
 from __future__ import annotations
 

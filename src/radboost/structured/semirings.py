@@ -19,7 +19,7 @@ from radboost._validation import check_choice
 
 @dataclass(frozen=True)
 class Semiring:
-    """A set of weights with a sum and a product (Storcheus, appendix D.1); here both are commutative.
+    """A set of weights with a sum and a product (Storcheus (2021), appendix D.1); here both are commutative.
 
     `sum` adds the weights of paths, `times` multiplies the weights along a path; `zero` and `one` are their neutral
     elements. `idempotent` says that the sum of a and a is a. `contains` says whether a float is a weight. Only `check`

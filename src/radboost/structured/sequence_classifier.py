@@ -1,4 +1,4 @@
-"""A linear chain trained on the loss that it is evaluated by."""
+"""Estimator for sequences: a linear chain trained on a loss between whole strings of labels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from radboost.structured.losses import Hamming, StringCrossEntropy, StringLoss, 
 from radboost.structured.training import LARGEST_WEIGHT, SequenceObjective, by_descent, by_lbfgs
 
 SOLVERS = ("lbfgs", "sgd")
-DEFAULT_STATES = 5_000
+DEFAULT_STATES = 5_000  # budget of an automaton of losses
 DECODINGS = ("viterbi", "expected_loss")
 
 

@@ -1,4 +1,4 @@
-"""Minimizing (6.1): L-BFGS on all sequences, or stochastic descent on a few at a time."""
+"""Minimization of (6.1), Storcheus (2021): L-BFGS on all sequences, or stochastic gradient descent on batches."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from radboost.structured.chains import ChainShape
 from radboost.structured.gradient import GradientTerms, gradient_terms_batch, substring_numbers
 from radboost.structured.losses import StringLoss
 
-# Sequences whose terms are in memory at a time.
-AT_A_TIME = 64
-# Scores beyond it have no meaningful digits.
-LARGEST_WEIGHT = 1e100
+AT_A_TIME = 64  # sequences whose gradient terms are in memory
+LARGEST_WEIGHT = 1e100  # of a chain: larger scores have no significant digits
 
 Report = Callable[[NDArray[np.float64]], None]
 
@@ -109,7 +107,7 @@ class SequenceObjective:
 def by_lbfgs(
     objective: SequenceObjective, n_rounds: int, tol: float, report: Report
 ) -> tuple[NDArray[np.float64], str]:
-    """The weights, and why it stopped. No round raises F."""
+    """Weights, and the reason to stop. No round raises F."""
     start = np.zeros(objective.shape.n_weights)
     result = minimize(
         objective.value_and_gradient,

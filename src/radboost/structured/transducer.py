@@ -1,4 +1,4 @@
-"""Weighted finite-state transducers and acceptors (Storcheus, section 6.3 and appendix D.1)."""
+"""Weighted finite-state transducers and acceptors (Storcheus (2021), section 6.3 and appendix D.1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Arc(NamedTuple):
 
 
 class Transducer:
-    """A weighted transducer (Q, I, F, E, lambda, rho) over a semiring (Storcheus, section 6.3); it never changes.
+    """A weighted transducer (Q, I, F, E, lambda, rho) over a semiring; immutable. Storcheus (2021), section 6.3.
 
     States are 0, ..., n_states - 1 and symbols are integers of at least 0, or EPSILON. `initial` and `final` map the
     initial and the final states to their weights. Arcs, initial and final states whose weight is the zero of the
@@ -55,7 +55,7 @@ class Transducer:
 
     @classmethod
     def of_string(cls, y: Iterable[int], semiring: Semiring | str) -> Transducer:
-        """The acceptor of one string, with weight one: Y_i of Storcheus, Figure 6.2(c)."""
+        """The acceptor of one string, with weight one: Y_i of Storcheus (2021), Figure 6.2(c)."""
         one = get_semiring(semiring).one
         symbols = list(y)
         if EPSILON in symbols:
@@ -103,12 +103,12 @@ class Transducer:
         return all(arc.input == arc.output for group in self._arcs for arc in group)
 
     def inverse(self) -> Transducer:
-        """The transducer with input and output exchanged: T^-1(x, y) = T(y, x) (Storcheus, appendix D.1)."""
+        """The transducer with input and output exchanged: T^-1(x, y) = T(y, x) (Storcheus (2021), appendix D.1)."""
         arcs = (arc._replace(input=arc.output, output=arc.input) for arc in self.arcs)
         return Transducer(self._semiring, self._n_states, arcs, self._initial, self._final)
 
     def project(self, side: str) -> Transducer:
-        """The acceptor of what is read ("input") or written ("output"): Pi(T) of Storcheus, appendix D.1.
+        """The acceptor of what is read ("input") or written ("output"): Pi(T) of Storcheus (2021), appendix D.1.
 
         A string weighs the sum of T over all strings on the other side.
         """
@@ -119,10 +119,10 @@ class Transducer:
         return Transducer(self._semiring, self._n_states, arcs, self._initial, self._final)
 
     def map_weights(self, function: Callable[[float], float], semiring: Semiring | str) -> Transducer:
-        """Arcs and states over another semiring, each weight being the function of the old one.
+        """Transducer over another semiring, with `function` applied to each weight.
 
-        Initial and final weights are mapped too. This makes B from Det(M) in Storcheus, sections 6.4 (the function is
-        1/u) and 6.5 (it is exp(u)).
+        Initial and final weights are mapped too. This makes B from Det(M) in Storcheus (2021), sections 6.4 (with 1/u)
+        and 6.5 (with exp(u)).
         """
         arcs = (arc._replace(weight=function(arc.weight)) for arc in self.arcs)
         initial = {state: function(weight) for state, weight in self._initial.items()}

@@ -21,7 +21,7 @@ class AgnosticLoss(nn.Module):
     """sum of lambda_k L_k for a plain training loop, whose mixture lambda rises to the worst one by itself.
 
     Each call in training mode returns the losses mixed by the present lambda, and then takes lambda a step upwards
-    along them (Figure 5.2 of Storcheus's thesis, line 3). The step is projected onto the simplex or onto the convex
+    along them (Figure 5.2 of Storcheus (2021), line 3). The step is projected onto the simplex or onto the convex
     hull of `mixtures`. In evaluation mode lambda stays.
 
     Parameters

@@ -1,7 +1,7 @@
 """The losses of `AgnosticClassifier` for tensors: the mean over the rows of a batch.
 
 With two classes scores have the shape (rows,) or (rows, 1), and targets are 0 and 1. With more there is a score for
-each class, and targets are 0, 1, .... Storcheus, Table C.1.
+each class, and targets are 0, 1, .... Storcheus (2021), Table C.1.
 """
 
 from __future__ import annotations

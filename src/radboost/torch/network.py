@@ -9,7 +9,7 @@ from torch import nn
 
 
 def network(n_inputs: int, n_outputs: int, widths: Sequence[int] = (1024, 512, 128)) -> nn.Sequential:
-    """Layers of 1024, 512 and 128 rectified units, and a score for each output. Storcheus, section 5.5."""
+    """Layers of 1024, 512 and 128 rectified units, and a score for each output. Storcheus (2021), section 5.5."""
     sizes = [n_inputs, *widths]
     layers: list[nn.Module] = []
     for before, after in pairwise(sizes):

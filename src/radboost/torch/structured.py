@@ -22,7 +22,7 @@ REDUCTIONS = ("mean", "sum", "none")
 
 
 class StructuredLoss(nn.Module):
-    """The softmax margin of (6.1) for the scores that a network gives to symbols. Storcheus, chapter 6, appendix D.2.
+    """Softmax margin (6.1) for scores of symbols by a network. Storcheus (2021), chapter 6, appendix D.2.
 
     The value for one sequence is
 

@@ -1,4 +1,4 @@
-"""Trees as concatenated arrays, and back from arrays that nobody vouches for."""
+"""Conversion of trees to concatenated arrays for model files, and back with checks of untrusted arrays."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _check_parents(is_inner: npt.NDArray[np.bool_], left: npt.NDArray[Any], size
 def _read_vectors(
     arrays: Mapping[str, npt.NDArray[Any]], leaves: npt.NDArray[Any], n_outputs: int
 ) -> npt.NDArray[np.float64]:
-    """Vectors of all leaves, shape (n_leaves, n_outputs); the indices of a tree count its own."""
+    """Vectors of all leaves, shape (n_leaves, n_outputs); indices of a tree count from its first leaf."""
     require("leaf_vectors" in arrays, "the array 'leaf_vectors' is missing")
     vectors = arrays["leaf_vectors"]
     fits = vectors.dtype == np.dtype("<f8") and vectors.shape == (len(leaves), n_outputs)

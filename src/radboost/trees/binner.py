@@ -1,4 +1,4 @@
-"""Raw rows into small integers."""
+"""Binning: columns of raw rows to uint8 codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from radboost.engine import BinnedData, Collective, current
 from radboost.trees.row_blocks import RowBlocks
 
 BYTES_PER_CELL = 2  # a uint8 each in the row-major and in the column-major copy
-DENSE_BLOCK_BYTES = 2**26
+DENSE_BLOCK_BYTES = 2**26  # of sparse rows that are made dense at a time
 
 
 def bin_rows(
@@ -29,7 +29,7 @@ def bin_rows(
     *,
     sketched: bool = False,
 ) -> BinnedData:
-    """Bins of all columns, and one more for missing values; sparse input is made dense block by block.
+    """Bin all columns, with one extra bin for missing values; sparse input is made dense block by block.
 
     A column of numbers gets min(`max_bins`, number of different values) bins (native/data/bin_ends.hpp).
 

@@ -1,4 +1,4 @@
-"""Trees as text: short, and in full."""
+"""Trees as text: one line, or a line for each node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TreeNames:
     categories: Mapping[int, Sequence[Category]] = field(default_factory=dict)
     classes: Sequence[Any] | None = None  # two for trees with one output that vote
     listed: int = LISTED
-    outputs: str = "classes"  # what several outputs are for
+    outputs: str = "classes"  # name of what the outputs stand for
 
 
 def outline(tree: Tree, names: TreeNames) -> str:

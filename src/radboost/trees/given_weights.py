@@ -1,4 +1,4 @@
-"""Classification trees on weights that change completely from tree to tree."""
+"""Grower of classification trees on weights given for each tree, as in SAMME, AdaBoost.MH and martingale boosting."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ GrowthWeights = npt.NDArray[np.uint32]
 
 
 def quantize(weights: FloatArray, copies: FloatArray | None = None) -> GrowthWeights:
-    """Weights as integers that sum to between 2^28 and 2^30, all copies of the rows counted.
+    """Weights as integers whose sum over all copies of rows is between 2^28 and 2^30.
 
     The weight of one copy is rounded before it is multiplied, so that w copies of a row and a row of weight w count
-    the same. Rows so light that they round to nothing drop out.
+    the same. Rows whose weight rounds to 0 drop out.
     """
     copies = np.ones(len(weights)) if copies is None else copies
-    total = math.fsum(weights * copies)  # the same for every order of the rows
+    total = math.fsum(weights * copies)  # exact sum: does not depend on the order of the rows
     if not total > 0.0:
         raise ValueError("all weights are zero")
     # A power of two that takes the total below 2^29: rounding up half a unit per copy then stays below 2^30.
@@ -35,7 +35,7 @@ def quantize(weights: FloatArray, copies: FloatArray | None = None) -> GrowthWei
 class GivenTrees:
     """Grower of trees that predict the weighted majority of their leaves.
 
-    `n_classes` are those of the problems handed in, not of the data.
+    `n_classes` is the number of classes of the problems given to `grow`, not of the data.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class GivenTrees:
             classes, weights, no_counts if counts is None else counts, round_index, self._n_threads
         )
 
-    def answers(self, tree: AnsweringTree) -> ClassIds:
-        """Class that a tree predicts for every row of the data, also for rows outside its problem."""
+    def classes(self, tree: AnsweringTree) -> ClassIds:
+        """Class that a tree predicts for each row of the data, shape (n_rows,), also for rows outside its problem."""
         return self._native.answers(tree, self._n_threads)
 
     def hypothesis(self, tree: AnsweringTree) -> Tree:

@@ -1,4 +1,4 @@
-"""Settings of growing trees, and the native growers."""
+"""Settings of tree growth, and constructors of the native growers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from radboost.trees.options import TreeOptions
 class Constraints:
     """Constraints of trees on the columns of the data."""
 
-    directions: tuple[int, ...] = ()  # -1, 0 or +1 for each column: where values may only fall or rise; empty: none
+    directions: tuple[int, ...] = ()  # -1, 0 or +1 for each column: values may only fall (-1) or rise (+1); empty: none
     groups: tuple[tuple[int, ...], ...] = ()  # the columns of a path must be in one of them; empty: any
     most_columns: int = 0  # of a path; 0: any number
 
@@ -51,7 +51,7 @@ class GrowthSettings:
 
     @property
     def rated(self) -> bool:
-        """True if leaves hold numbers instead of votes."""
+        """True if leaves are real-valued instead of votes."""
         return self.options.leaves == "rated"
 
     @property
@@ -80,7 +80,7 @@ def make_grower(
     criterion: str,
     max_depth: int,
 ) -> Grower:
-    """A native grower; it keeps its buffers from round to round."""
+    """Native grower for boosting; it keeps its buffers between rounds."""
     return current().grower(
         data,
         weighting,
@@ -98,7 +98,7 @@ def make_grower(
 def make_weighted_trees(
     data: BinnedData, n_classes: int, settings: GrowthSettings, collective: Collective | None = None
 ) -> WeightedTrees:
-    """The native grower of ordinary classification trees on rows, classes and weights that are handed in."""
+    """Native grower of classification trees on given classes and weights."""
     return current().weighted_trees(
         data,
         n_classes,
@@ -112,7 +112,7 @@ def make_weighted_trees(
 
 
 def make_gradient_grower(data: BinnedData, weighting: GradientWeighting, settings: GrowthSettings) -> RegressionTrees:
-    """The native grower of regression trees."""
+    """Native grower of regression trees on gradients."""
     return current().regression_trees(
         data, weighting, subsample=settings.subsample, **settings.native, **settings.constraints.native
     )

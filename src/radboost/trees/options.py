@@ -1,4 +1,4 @@
-"""Options of trees."""
+"""Options of trees (`TreeOptions`), common to all estimators of trees."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class TreeOptions:
         Bins per column, besides the one for missing values; 2 to 255.
     growth : {"layers", "best_first"}
         "layers" splits every leaf that has a useful split, one layer after the other, and each depth is a candidate
-        (Deep Boosting, section 4). "best_first" splits the leaf with the largest gain next, and each size is one
-        (Multi-Class Deep Boosting, section 4).
+        (Cortes et al. (2014), section 4). "best_first" splits the leaf with the largest gain next, and each size is one
+        (Kuznetsov et al. (2014), section 4).
     max_leaves : int or None
         Where "best_first" ends, besides `max_depth`.
     monotonic_constraints : list, dict or None
@@ -119,7 +119,7 @@ class TreeOptions:
 def with_tree_options(parameters: Mapping[str, Any], options: Collection[str] | None = None) -> dict[str, Any]:
     """Parameters of an estimator, with options of trees among them moved into its `tree_options`.
 
-    `options` are those to move; None for all but `max_leaves`, which is a parameter of several estimators.
+    `options`: names to move; None: all but `max_leaves`, which is a parameter of several estimators.
     """
     names = {field.name for field in fields(TreeOptions)} - {"max_leaves"} if options is None else set(options)
     moved = {name: value for name, value in parameters.items() if name in names}

@@ -18,14 +18,14 @@ from radboost._progress import Progress, progress_bar
 from radboost._typing import FloatArray
 from radboost.estimators import learn
 from radboost.trees import TreeOptions, with_tree_options
-from radboost.tuning.judging import Judge, sizes_by_round
+from radboost.tuning.scoring import RoundScorer, sizes_by_round
 from radboost.tuning.spaces import Setting
 from radboost.tuning.splits import Splits
 
-# Standard errors by which fewer rounds must be better than more.
-WORTH_STOPPING = 2.0
-# Factors on the estimated time of a fit to all rows: for the short fits of its calibration, and as a safety margin.
-CALIBRATED, MARGIN = 1.7, 1.25
+MIN_LEAD_OF_FEWER_ROUNDS = 2.0  # standard errors by which fewer rounds must be better than more
+# Factors on the estimated time of a fit to all rows:
+CALIBRATION_FACTOR = 1.7  # for the short fits of its calibration
+SAFETY_FACTOR = 1.25
 
 Key = tuple[int, int]  # index of the level (number of rows), index of the split
 
@@ -43,7 +43,7 @@ class Trial:
     fit_times: dict[Key, float] = field(default_factory=dict)
     score_times: dict[Key, float] = field(default_factory=dict)
     failure: Exception | None = None
-    rung: int = 0
+    rung: int = 0  # last rung that it was tried in
     seconds_per_row: float = 0.0
 
     @property
@@ -64,10 +64,10 @@ class Trial:
         best = int(np.argmax(curves.mean(axis=0)))
         if len(keys) < 2:
             return best
-        for place in range(len(self.rounds) - 1, best, -1):
-            less = curves[:, best] - curves[:, place]
-            if np.isfinite(less).all() and less.mean() <= WORTH_STOPPING * standard_error(less, self.n_folds):
-                return place
+        for index in range(len(self.rounds) - 1, best, -1):
+            less = curves[:, best] - curves[:, index]
+            if np.isfinite(less).all() and less.mean() <= MIN_LEAD_OF_FEWER_ROUNDS * standard_error(less, self.n_folds):
+                return index
         return best
 
     def scores(self, keys: Sequence[Key]) -> FloatArray:
@@ -111,7 +111,7 @@ class Bench:
 
     base: Any  # estimator with the parameters that are common to all settings
     levels: Sequence[Splits]  # ascending by the number of rows
-    judge: Judge
+    scorer: RoundScorer
     clock: Clock
     n_rows: float  # of a fit to all rows
     refit_seconds: float  # of the fit of the default setting to all rows
@@ -143,7 +143,7 @@ class Bench:
 
     def refit_time(self, trial: Trial) -> float:
         """Estimated seconds of a fit to all rows; 0 for the default setting, which has been fitted already."""
-        return 0.0 if trial.is_default else MARGIN * CALIBRATED * self._per_row(trial) * self.n_rows
+        return 0.0 if trial.is_default else SAFETY_FACTOR * CALIBRATION_FACTOR * self._per_row(trial) * self.n_rows
 
     def _per_row(self, trial: Trial) -> float:
         """Seconds per row: measured, or else estimated from rounds of other settings, or from the default fit."""
@@ -163,7 +163,7 @@ class Bench:
         try:
             model = learn(estimator, split.learned, callbacks=callbacks)
             fitted = time.perf_counter()
-            curve = self.judge(model, split, trial.rounds)
+            curve = self.scorer(model, split, trial.rounds)
             if np.isnan(curve).all():
                 raise ValueError("its scores are not numbers (NaN)")
             if np.isposinf(curve).any():
@@ -209,10 +209,10 @@ def parameters_of(base: Any, setting: Setting, options: Iterable[str] | None = N
     """Parameters of the estimator for a setting; `options`: names that belong into `tree_options`, None: default."""
     names = set(base._tree_options_read) - set(base.get_params(deep=False)) if options is None else set(options)
     given = {"tree_options": base.tree_options, **setting} if base.tree_options is not None else setting
-    found = with_tree_options(given, names)
-    if isinstance(found.get("tree_options"), TreeOptions) and "leaves" not in names:
-        found["tree_options"] = replace(found["tree_options"], leaves="auto")
-    return found
+    parameters = with_tree_options(given, names)
+    if isinstance(parameters.get("tree_options"), TreeOptions) and "leaves" not in names:
+        parameters["tree_options"] = replace(parameters["tree_options"], leaves="auto")
+    return parameters
 
 
 def standard_error(differences: FloatArray, n_folds: int) -> float:

@@ -1,4 +1,4 @@
-"""Estimators that choose their own setting."""
+"""Estimators ...CV: searches over the parameters of an estimator by cross-validation."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost.estimators import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
 from radboost.model_file import storable_estimator
-from radboost.tuning.answering import ClassesAnswering, by_best, of_best
+from radboost.tuning.delegation import DelegatesToBestClassifier, by_best, of_best
 from radboost.tuning.search import Search, described
 from radboost.tuning.spaces import DEEPBOOST, RGB, SOFTMAX, Space
 
 OF_CLASSES = (
-    "log loss,\n        with the best factor on the scores, as a share of that of a guess, plus twice the share of "
-    "wrong answers; both are\n        to be small."
+    "log loss,\n        with the best factor on the scores, relative to a uniform guess, plus twice the error rate; "
+    "both are\n        to be small."
 )
 
 
 @storable_estimator
-class DeepBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
+class DeepBoostClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Search):
     __doc__ = described(
         "DeepBoostClassifier", "DeepBoostClassifier with a setting that cross-validation chooses.", OF_CLASSES
     )
@@ -33,7 +33,7 @@ class DeepBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
 
 
 @storable_estimator
-class RGBClassifierCV(ClassesAnswering, ClassifierMixin, Search):
+class RGBClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Search):
     __doc__ = described("RGBClassifier", "RGBClassifier with a setting that cross-validation chooses.", OF_CLASSES)
 
     _tuned: ClassVar[type[Any]] = RGBClassifier
@@ -63,11 +63,11 @@ class RGBRegressorCV(RegressorMixin, Search):
 
 
 @storable_estimator
-class SoftmaxBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
+class SoftmaxBoostClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Search):
     __doc__ = described(
         "SoftmaxBoostClassifier",
         "SoftmaxBoostClassifier with a setting that cross-validation chooses.",
-        OF_CLASSES + " With costs: those of the answers and of the rule, half each.",
+        OF_CLASSES + " With costs: mean of the costs of predictions and of the rule.",
     )
 
     _tuned: ClassVar[type[Any]] = SoftmaxBoostClassifier

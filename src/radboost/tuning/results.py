@@ -18,28 +18,28 @@ RULES = ["best", "one_standard_error"]
 
 
 def choose(race: Race, leader: Trial, rule: str) -> tuple[Trial, int]:
-    """Chosen setting and number of rounds.
+    """Chosen setting and number of rounds, by `rule`.
 
     "one_standard_error": the smallest model, by the nodes of its trees, whose mean score is within a standard error of
-    the best one. Only settings that were tried on all splits of the leader are candidates.
+    that of the leader. Only settings that were tried on all splits of the leader are candidates.
     """
     n_folds = race.bench.levels[-1].n_folds
     keys = leader.keys_of_last_rows
     if not keys:
         return leader, leader.rounds[-1]
-    place = leader.best(keys)
+    index = leader.best(keys)
     if rule == "best" or len(keys) < 2:
-        return leader, leader.rounds[place]
-    least = float(leader.scores(keys).mean()) - standard_error(leader.scores(keys), n_folds)
-    smallest = (float(np.mean([leader.sizes[key][place] for key in keys])), leader, leader.rounds[place])
+        return leader, leader.rounds[index]
+    threshold = float(leader.scores(keys).mean()) - standard_error(leader.scores(keys), n_folds)
+    smallest = (float(np.mean([leader.sizes[key][index] for key in keys])), leader, leader.rounds[index])
     for trial in race.trials:
         if trial.failure is not None or not set(keys) <= set(trial.curves):
             continue
         means = trial.mean_curve(keys)
         sizes = np.mean([trial.sizes[key] for key in keys], axis=0)
-        for at in np.flatnonzero(means >= least):
-            if sizes[at] < smallest[0]:
-                smallest = (float(sizes[at]), trial, trial.rounds[at])
+        for i in np.flatnonzero(means >= threshold):
+            if sizes[i] < smallest[0]:
+                smallest = (float(sizes[i]), trial, trial.rounds[i])
     return smallest[1], smallest[2]
 
 
@@ -52,9 +52,9 @@ def cv_results(race: Race, base: Any, chosen: Trial, n_rounds: int) -> tuple[dic
     rounds = [n_rounds if trial is chosen else _rounds_of(trial) for trial in trials]
     results: dict[str, Any] = {}
     for name, times in (("fit", "fit_times"), ("score", "score_times")):
-        found = [list(getattr(trial, times).values()) for trial in trials]
-        results[f"mean_{name}_time"] = np.array([np.mean(values) if values else np.nan for values in found])
-        results[f"std_{name}_time"] = np.array([np.std(values) if values else np.nan for values in found])
+        seconds = [list(getattr(trial, times).values()) for trial in trials]
+        results[f"mean_{name}_time"] = np.array([np.mean(values) if values else np.nan for values in seconds])
+        results[f"std_{name}_time"] = np.array([np.std(values) if values else np.nan for values in seconds])
     settings = [{**trial.setting, "n_rounds": n} for trial, n in zip(trials, rounds, strict=True)]
     results |= parameter_columns(settings)
     results["params"] = [parameters_of(base, setting) for setting in settings]
@@ -80,14 +80,14 @@ def differing(results: Mapping[str, Any]) -> list[list[str]]:
 
     The text is empty for a setting without the parameter.
     """
-    found = []
+    lists = []
     for column in results:
         if column.startswith("param_"):
             name = column.removeprefix("param_")
             words = ["" if value is np.ma.masked else f"{name}={_plain(value)!r}" for value in results[column]]
             if len(set(words)) > 1:
-                found.append(words)
-    return found
+                lists.append(words)
+    return lists
 
 
 def _plain(value: Any) -> Any:
@@ -96,13 +96,13 @@ def _plain(value: Any) -> Any:
 
 def parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
     """Masked arrays "param_<name>" of `cv_results_`; masked for settings without the parameter."""
-    found = {}
+    columns = {}
     for name in sorted({name for setting in settings for name in setting}):
         column = np.empty(len(settings), dtype=object)
-        for place, setting in enumerate(settings):
-            column[place] = setting.get(name)
-        found[f"param_{name}"] = np.ma.masked_array(column, mask=[name not in setting for setting in settings])
-    return found
+        for i, setting in enumerate(settings):
+            column[i] = setting.get(name)
+        columns[f"param_{name}"] = np.ma.masked_array(column, mask=[name not in setting for setting in settings])
+    return columns
 
 
 def settings_of(results: Mapping[str, Any]) -> list[Setting]:
@@ -129,8 +129,8 @@ def _scores(trial: Trial, n_rounds: int) -> list[float]:
 
 def _size(trial: Trial, n_rounds: int) -> float:
     keys = trial.keys_of_last_rows
-    place = trial.rounds.index(n_rounds)
-    return float(np.mean([trial.sizes[key][place] for key in keys])) if keys else np.nan
+    index = trial.rounds.index(n_rounds)
+    return float(np.mean([trial.sizes[key][index] for key in keys])) if keys else np.nan
 
 
 def _n_learned(trial: Trial, levels: Sequence[Splits]) -> int:
@@ -188,17 +188,17 @@ def take_facts(search: Any, best: Any, facts: Mapping[str, Any], columns: Mappin
     for listed in (settings, params):
         if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
             raise ValueError("the settings of the search must be a list of dicts")
-    numbers_found = {name: column for name, column in columns.items() if name not in ("curves", "curve_lengths")}
+    numeric = {name: column for name, column in columns.items() if name not in ("curves", "curve_lengths")}
     curves, lengths = columns["curves"], columns["curve_lengths"]
-    lists = [settings, params, lengths, *numbers_found.values()]
-    if any(len(one) != len(settings) for one in lists) or any(one.ndim != 1 for one in numbers_found.values()):
+    lists = [settings, params, lengths, *numeric.values()]
+    if any(len(one) != len(settings) for one in lists) or any(one.ndim != 1 for one in numeric.values()):
         raise ValueError("the columns of the search have different lengths")
     if type(index) is not int or not 0 <= index < len(settings):
         raise ValueError("the best setting of the search does not exist")
     sound = curves.dtype == np.float64 and lengths.dtype == np.int64 and lengths.min(initial=0) >= 0
     if not sound or curves.shape != (lengths.sum(), 3):
         raise ValueError("the curves of the search do not fit the settings")
-    results = {**numbers_found, **parameter_columns(settings), "params": params}
+    results = {**numeric, **parameter_columns(settings), "params": params}
     search.best_estimator_, search.best_index_, search.cv_results_ = best, index, results
     search.best_params_ = params[index]
     search.best_score_ = float(results["mean_test_score"][index])

@@ -33,11 +33,11 @@ from radboost.estimators._estimator import Estimator
 from radboost.estimators._learning import ONE_CLASS
 from radboost.model_file import MissingPartError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, read_training
-from radboost.tuning.answering import Answering
 from radboost.tuning.bench import Bench, Clock, Trial, with_setting
-from radboost.tuning.judging import Given, resolve_judge, rounds_to_judge
+from radboost.tuning.delegation import DelegatesToBest
 from radboost.tuning.race import Race, same_setting
 from radboost.tuning.results import RULES, choose, cv_results, facts_of, take_facts
+from radboost.tuning.scoring import Given, resolve_scorer, rounds_to_score
 from radboost.tuning.spaces import Setting, Space, fixed_by_user, in_grid, names_of
 from radboost.tuning.splits import DEFAULT_FOLDS, Splits, SplitsByContent, given_splits, number_of_folds
 
@@ -65,7 +65,7 @@ PARAMETERS = """
     cv : int, splitter, list of splits or None
         A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
         neither their order nor copies in place of weights matter; copies of a row are dealt out one by one (`groups` of
-        `fit` keep them together). Folds are repeated with other draws until there are 1,500 held-back answers. A
+        `fit` keep them together). Folds are repeated with other draws until there are 1,500 held-back predictions. A
         splitter of scikit-learn's form, or a list of splits, is taken as it is: its folds may depend on the order of
         the rows, and are not repeated.
     scoring : str, callable or None
@@ -116,7 +116,7 @@ to_treelite, to_c, staged_predict and others : methods
     """
 
 
-class Search(Answering, Estimator):
+class Search(DelegatesToBest, Estimator):
     """Chooses a setting, and predicts with it."""
 
     _kind_of_file: ClassVar[str] = "searches"
@@ -216,7 +216,7 @@ class Search(Answering, Estimator):
         weights = check_sample_weight(sample_weight, training.n_given)
         labels = np.asarray(training.rows.y) if training.kept is None else without_arrow(y)
         given = Given(_with_rows(X), labels, weights, training.kept)
-        judge = resolve_judge(
+        scorer = resolve_scorer(
             self.scoring,
             given,
             base,
@@ -233,7 +233,7 @@ class Search(Answering, Estimator):
             base._warn(default)
         seconds = time.perf_counter() - began
         n_rows = float(prepared.n_rows)
-        bench = Bench(base, levels, judge, clock, n_rows, seconds, int(self.verbose))
+        bench = Bench(base, levels, scorer, clock, n_rows, seconds, int(self.verbose))
         race = self._race(bench, base, default, prepared)
         leader = race.run()
         self._finish(race, leader, default, seconds, prepared)
@@ -278,8 +278,8 @@ class Search(Answering, Estimator):
             given = in_grid(self.param_grid, base, names)
             if self._regression and self.scoring is None and any("loss" in setting for setting in given):
                 raise ValueError('Settings with different losses cannot be compared by them: give scoring="r2", say.')
-            found = [{**used, **setting} for setting in given]
-            return Race(bench, list(map(trial, found)), None, int(self.verbose))
+            complete = [{**used, **setting} for setting in given]
+            return Race(bench, list(map(trial, complete)), None, int(self.verbose))
         fixed = fixed_by_user(base, names)
 
         def free(setting: Setting) -> Setting:
@@ -291,14 +291,14 @@ class Search(Answering, Estimator):
                 settings.append(setting)
         trials = [replace(trial(used), is_default=True), *map(trial, settings)]
 
-        def beside(setting: Setting) -> Any:
-            return map(free, self._space.beside(setting, base))
+        def neighbors(setting: Setting) -> Any:
+            return map(free, self._space.neighbors(setting, base))
 
         def slower(setting: Setting) -> Setting | None:
-            found = None if self._space.slower is None else self._space.slower(setting)
-            return found if found is None or same_setting(free(found), found) else None  # a part may be fixed
+            slow = None if self._space.slower is None else self._space.slower(setting)
+            return slow if slow is None or same_setting(free(slow), slow) else None  # a part may be fixed
 
-        return Race(bench, trials, beside, int(self.verbose), slower=slower)
+        return Race(bench, trials, neighbors, int(self.verbose), slower=slower)
 
     def _finish(self, race: Race, leader: Trial, default: Any, seconds: float, prepared: PreparedRows) -> None:
         trial, n_rounds = choose(race, leader, self.rule)
@@ -357,7 +357,7 @@ class Search(Answering, Estimator):
 
 def _trial(setting: Mapping[str, Any], n_folds: int) -> Trial:
     n_rounds = check_integer("n_rounds", setting["n_rounds"], 1)
-    return Trial(dict(setting), rounds_to_judge(n_rounds), n_folds)
+    return Trial(dict(setting), rounds_to_score(n_rounds), n_folds)
 
 
 def _with_rows(X: Any) -> Any:

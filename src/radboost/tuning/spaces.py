@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost.estimators._rgb_look import SMALL_SIZES, most_rounds
+from radboost.estimators._rgb_trials import SMALL_SIZES, most_rounds
 from radboost.estimators.deepboost import AUTOMATIC, AUTOMATIC_RATE, AUTOMATIC_ROUNDS
 from radboost.families import TreeFamilies, Trees, get_families
 from radboost.losses import get_loss
@@ -112,17 +112,17 @@ def _leaves_may_hold_numbers(base: Any) -> bool:
 def beside_deepboost(setting: Setting, base: Any) -> Iterator[Setting]:
     """Neighbors of a setting, which differ in one parameter."""
     votes = setting["leaves"] == "votes"
-    penalty, depth, share = setting["complexity_penalty"], setting["max_depth"], setting.get("subsample", 1.0)
+    penalty, depth, fraction = setting["complexity_penalty"], setting["max_depth"], setting.get("subsample", 1.0)
     yield {**setting, "complexity_penalty": penalty * 3 or 0.001}
     yield {**setting, "complexity_penalty": penalty / 3}
-    yield {**setting, "subsample": 0.5 if share > 0.5 else 1.0}
+    yield {**setting, "subsample": 0.5 if fraction > 0.5 else 1.0}
     yield {**setting, "max_depth": min(DEEPEST, depth + 2)}
     yield {**setting, "max_depth": max(SHALLOWEST, depth - 2)}
     if votes:
         criterion = setting.get("split_criterion", "gini")
         yield {**setting, "split_criterion": "edge" if criterion == "gini" else "gini"}
     yield {**setting, "thresholds": "best" if setting["thresholds"] == "random" else "random"}
-    yield {**setting, "subsample": share / 2}
+    yield {**setting, "subsample": fraction / 2}
     yield {**setting, "max_features": None if setting.get("max_features", 0) is not None else 1.0 / 3.0}
     yield {**setting, "max_features": "sqrt"}
 
@@ -153,13 +153,13 @@ def around_rgb(used: Setting, base: Any, n_classes: int) -> list[Setting]:
 
 
 def beside_rgb(setting: Setting, base: Any) -> Iterator[Setting]:
-    penalty, share, least = setting["complexity_penalty"], setting["subsample"], setting["min_leaf_weight"]
+    penalty, fraction, leaf_weight = setting["complexity_penalty"], setting["subsample"], setting["min_leaf_weight"]
     yield {**setting, "complexity_penalty": 3 * penalty or 0.03}
     yield {**setting, "complexity_penalty": penalty / 3}
-    yield {**setting, "subsample": min(1.0, 2 * share)}
-    yield {**setting, "subsample": share / 2}
-    yield {**setting, "min_leaf_weight": max(1.0, 2.5 * least)}
-    yield {**setting, "min_leaf_weight": least / 2.5}
+    yield {**setting, "subsample": min(1.0, 2 * fraction)}
+    yield {**setting, "subsample": fraction / 2}
+    yield {**setting, "min_leaf_weight": max(1.0, 2.5 * leaf_weight)}
+    yield {**setting, "min_leaf_weight": leaf_weight / 2.5}
     yield {**setting, "thresholds": "best" if setting["thresholds"] == "random" else "random"}
     yield {**setting, "max_features": 0.5}
     yield {**setting, "max_features": None}
@@ -208,7 +208,7 @@ def in_grid(param_grid: Any, base: Any, allowed: Sequence[str]) -> list[Setting]
         raise TypeError(
             f"param_grid must be a dict from names to lists of values, or a list of such dicts; got {param_grid!r}."
         )
-    found: list[Setting] = []
+    settings: list[Setting] = []
     for grid in grids:
         for name, values in grid.items():
             if name in FIXED:
@@ -220,10 +220,10 @@ def in_grid(param_grid: Any, base: Any, allowed: Sequence[str]) -> list[Setting]
                 )
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or not len(values):
                 raise ValueError(f"param_grid[{name!r}] must be a list with one value or more; got {values!r}.")
-        found += [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        settings += [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if not any(grid for grid in grids):
         raise ValueError("param_grid is empty: there is nothing to choose from. Give it a name and a list of values.")
-    return found
+    return settings
 
 
 def names_of(estimator: type[Any]) -> list[str]:
@@ -249,12 +249,12 @@ def fixed_by_user(base: Any, names: Sequence[str]) -> Setting:
     """Parameters and tree options that differ from their defaults: a search without a grid leaves them alone."""
     plain = type(base)()
     parameters = base.get_params(deep=False)
-    found = {
+    fixed = {
         name: value
         for name, value in parameters.items()
         if name in names and name != "tree_options" and not _same(value, getattr(plain, name))
     }
-    return {**found, **given_options(base)}
+    return {**fixed, **given_options(base)}
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -270,7 +270,7 @@ class Space:
 
     used: Callable[[Any], Setting]
     around: Callable[[Setting, Any, int], list[Setting]]
-    beside: Callable[[Setting, Any], Iterator[Setting]]
+    neighbors: Callable[[Setting, Any], Iterator[Setting]]
     slower: Callable[[Setting], Setting | None] | None = None
 
 

@@ -1,4 +1,4 @@
-"""Splits of prepared rows into training and held-back parts."""
+"""Splits of prepared rows into training and held-back parts, for the searches (...CV estimators)."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.estimators._held_back import drawn
+from radboost.estimators._held_back import sample
 from radboost.rows.costs import Costs
 from radboost.rows.prepare import PreparedRows, Watched
 from radboost.rows.read import dense_rows
 
-Places = npt.NDArray[np.int64]
+RowIndices = npt.NDArray[np.int64]
 
 DEFAULT_FOLDS = 5
-# Added to the seed for each repeat of the folds.
-NEXT_REPEAT = 0x9E3779B9
+NEXT_REPEAT = 0x9E3779B9  # added to the seed for each repeat of the folds
 
 
 @dataclass(frozen=True)
 class Split:
-    """Training rows, held-back rows, and the latter's indices among the prepared rows and costs.
+    """Training rows, held-back rows, and indices of the held-back rows among the prepared rows and costs.
 
-    Copies of a row may be divided: `shares` has the fraction of each row that is held back.
+    Copies of a row may be divided: `fractions` has the fraction of each row's weight that is held back.
     """
 
     learned: PreparedRows
     held_back: Watched
-    places: npt.NDArray[Any]
+    indices: npt.NDArray[Any]  # whole numbers, shape (n_held_back,)
     costs: Costs | None = None
-    shares: FloatArray | None = None  # None: each row is held back as a whole
+    fractions: FloatArray | None = None  # shape (n_held_back,); None: all 1
 
 
 class Splits(Protocol):
@@ -55,7 +54,7 @@ class Splits(Protocol):
 
 @dataclass(frozen=True)
 class SplitsByContent:
-    """Folds that depend neither on the order of the rows nor on copies instead of weights; any number of repeats.
+    """Folds that do not depend on the order of the rows, nor on copies in place of weights; any number of repeats.
 
     Rows of each class are assigned by a keyed hash of their content, copies of a row one by one. At most `n_rows`
     distinct rows are used.
@@ -77,11 +76,11 @@ class SplitsByContent:
     def split(self, index: int) -> Split:
         repeat, fold = divmod(index, self.n_folds)
         seed = (self.seed + (1 + repeat) * NEXT_REPEAT) % 2**64
-        rows = drawn(self.rows, self.n_rows, self.n_different, seed, self.n_threads)
+        rows = sample(self.rows, self.n_rows, self.n_different, seed, self.n_threads)
         part = (fold / self.n_folds, (fold + 1) / self.n_folds)
-        learned, held_back, places = rows.hold_back(part, seed, self.n_threads)
-        costs = None if rows.costs is None else rows.costs.select(places)
-        return Split(learned, held_back, places, costs, _shares(rows, held_back, places))
+        learned, held_back, indices = rows.hold_back(part, seed, self.n_threads)
+        costs = None if rows.costs is None else rows.costs.select(indices)
+        return Split(learned, held_back, indices, costs, _fractions(rows, held_back, indices))
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class GivenSplits:
     """Splits of the user: pairs of indices among the prepared rows, for training and for tests."""
 
     rows: PreparedRows
-    parts: Sequence[tuple[Places, Places]]
+    parts: Sequence[tuple[RowIndices, RowIndices]]
 
     @property
     def n_folds(self) -> int:
@@ -108,23 +107,25 @@ class GivenSplits:
         rows = self.rows
         held_back = np.zeros(rows.X.shape[0], dtype=bool)
         held_back[test] = True
-        engine_places = np.flatnonzero(held_back[rows.order])
-        places = rows.order[engine_places]
-        watched = Watched(
-            dense_rows(rows.X[places]),
-            rows.class_ids[engine_places],
-            None if rows.weights is None else rows.weights[engine_places],
-            None if rows.targets is None else rows.targets[engine_places],
+        sorted_indices = np.flatnonzero(held_back[rows.order])
+        indices = rows.order[sorted_indices]
+        validation = Watched(
+            dense_rows(rows.X[indices]),
+            rows.class_ids[sorted_indices],
+            None if rows.weights is None else rows.weights[sorted_indices],
+            None if rows.targets is None else rows.targets[sorted_indices],
         )
-        return Split(rows.select(train), watched, places, None if rows.costs is None else rows.costs.select(places))
+        costs = None if rows.costs is None else rows.costs.select(indices)
+        return Split(rows.select(train), validation, indices, costs)
 
 
-def _shares(rows: PreparedRows, held_back: Watched, places: npt.NDArray[Any]) -> FloatArray | None:
+def _fractions(rows: PreparedRows, held_back: Watched, indices: npt.NDArray[Any]) -> FloatArray | None:
+    """Fraction of the weight of each held-back row that is held back, shape (n_held_back,); None: all 1."""
     if rows.weights is None or held_back.weights is None:
         return None
     whole = np.empty(rows.X.shape[0])
     whole[rows.order] = rows.weights
-    return None if np.array_equal(whole[places], held_back.weights) else held_back.weights / whole[places]
+    return None if np.array_equal(whole[indices], held_back.weights) else held_back.weights / whole[indices]
 
 
 def number_of_folds(rows: PreparedRows, n_folds: int) -> int:
@@ -147,7 +148,9 @@ def number_of_folds(rows: PreparedRows, n_folds: int) -> int:
     return min(n_folds, most)
 
 
-def given_splits(rows: PreparedRows, cv: Any, y: Any, groups: Any, kept: Places | None, n_given: int) -> GivenSplits:
+def given_splits(
+    rows: PreparedRows, cv: Any, y: Any, groups: Any, kept: RowIndices | None, n_given: int
+) -> GivenSplits:
     """Splits by a splitter of scikit-learn or a list of pairs, over all `n_given` rows.
 
     `kept` are the indices of the rows with a positive weight; None: all.
@@ -156,12 +159,12 @@ def given_splits(rows: PreparedRows, cv: Any, y: Any, groups: Any, kept: Places 
 
     classifies = rows.classes is not None
     splitter = check_cv(cv, y if classifies else None, classifier=classifies)
-    place = np.full(n_given, -1, dtype=np.int64)
-    place[np.arange(n_given) if kept is None else kept] = np.arange(rows.X.shape[0])
-    parts: list[tuple[Places, Places]] = []
+    index_of = np.full(n_given, -1, dtype=np.int64)
+    index_of[np.arange(n_given) if kept is None else kept] = np.arange(rows.X.shape[0])
+    parts: list[tuple[RowIndices, RowIndices]] = []
     for train, test in splitter.split(np.zeros((n_given, 1)), y, groups):
         given = [_checked_part(part, n_given, len(parts)) for part in (train, test)]
-        pair = tuple(place[part][place[part] >= 0] for part in given)
+        pair = tuple(index_of[part][index_of[part] >= 0] for part in given)
         if not all(map(len, pair)):
             raise ValueError(
                 "A split has no row with a positive weight to learn from or to judge by. Use fewer folds, or shuffle "
@@ -175,22 +178,23 @@ def given_splits(rows: PreparedRows, cv: Any, y: Any, groups: Any, kept: Places 
     return GivenSplits(replace(rows, validation=None), parts)
 
 
-def _checked_part(part: Any, n_given: int, index: int) -> Places:
+def _checked_part(part: Any, n_given: int, index: int) -> RowIndices:
     """Row indices of one part of a user's split, from indices or a mask."""
-    places = np.asarray(part)
-    if not places.size:
+    indices = np.asarray(part)
+    if not indices.size:
         return np.zeros(0, dtype=np.int64)
-    if places.dtype == bool and places.shape == (n_given,):
-        return np.flatnonzero(places)
-    if places.ndim != 1 or places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= n_given:
+    if indices.dtype == bool and indices.shape == (n_given,):
+        return np.flatnonzero(indices)
+    if indices.ndim != 1 or indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= n_given:
         raise ValueError(
             f"Split {index} of cv must name rows by their places, whole numbers from 0 to {n_given - 1}; got "
-            f"{str(places)[:80]}."
+            f"{str(indices)[:80]}."
         )
-    return places.astype(np.int64)
+    return indices.astype(np.int64)
 
 
-def _check_classes(rows: PreparedRows, train: Places, index: int) -> None:
+def _check_classes(rows: PreparedRows, train: RowIndices, index: int) -> None:
+    """Raise ValueError if a class has no training row in split `index` of cv."""
     ids = np.empty(rows.X.shape[0], dtype=np.int64)
     ids[rows.order] = rows.class_ids
     missing = np.setdiff1d(np.unique(ids), ids[train])

@@ -7,21 +7,21 @@ import pytest
 
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.boosting.monitor import EarlyStopping
-from radboost.estimators import _held_back, _look
+from radboost.estimators import _held_back, _trials
 from radboost.estimators._learning import learn
-from radboost.estimators._look import Look
-from radboost.estimators._race import Judged, calibrated_losses
+from radboost.estimators._trial_monitor import HeldBackLosses, calibrated_losses
+from radboost.estimators._trials import Trials
 from radboost.rows.prepare import prepare
 from reference.data import together as table
 
 SETTING = {"thresholds": "random", "max_depth": 6, "complexity_penalty": 0.001}
 
 
-def look_at(X, y, **parameters):
+def trials_of(X, y, **parameters):
     estimator = DeepBoostClassifier(**parameters)
     rows = prepare(estimator, X, y)
     parts = _held_back.parts_of(len(y), X.shape[1], len(np.unique(y)))
-    return Look(estimator, rows, estimator._read_parameters(), parts, len(y))
+    return Trials(estimator, rows, estimator._read_parameters(), parts, len(y))
 
 
 class Stood:
@@ -32,38 +32,38 @@ class Stood:
 
     def at(self, n_rounds):
         values = self.losses.get(n_rounds)
-        return None if values is None else Judged(np.array([values]), np.array([0.0]), n_rounds)
+        return None if values is None else HeldBackLosses(np.array([values]), np.array([0.0]), n_rounds)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("noise", [0.0, 0.5])
 def test_a_short_fit_is_the_estimator_at_its_best_round(noise, n_classes):
-    """Losses of the held-back rows by the model that the same parameters give, at the best of the rounds looked at."""
-    look = look_at(*table(noise, 2000, n_classes))
-    fit = look.rated(SETTING)
-    every = _look.PACE.every
+    """Held-back losses are those of a model with equal parameters, at the best of the evaluated rounds."""
+    trials = trials_of(*table(noise, 2000, n_classes))
+    fit = trials.rated(SETTING)
+    every = _trials.PACE.every
     assert fit.n_rounds % every == 0
     options = TreeOptions(leaves="rated", thresholds="random")
     given = {name: SETTING[name] for name in ("max_depth", "complexity_penalty")}
     model = DeepBoostClassifier(
-        _look.LOOK_ROUNDS,
-        learning_rate=_look.LOOK_RATE,
+        _trials.TRIAL_ROUNDS,
+        learning_rate=_trials.TRIAL_RATE,
         tree_options=options,
         calibration=None,
-        early_stopping=EarlyStopping(_look.LOOK_ROUNDS),
+        early_stopping=EarlyStopping(_trials.TRIAL_ROUNDS),
         **given,
     )
-    rows, watched = look._rows, look._held_back
-    model = learn(model, replace(rows, validation=watched))
+    rows, held_back = trials._rows, trials._held_back
+    model = learn(model, replace(rows, validation=held_back))
     losses = np.array(model.history_["validation_loss"])[every - 1 :: every]
-    waited = [n for n in range(len(losses)) if n - np.argmin(losses[: n + 1]) >= _look.PACE.patience // every]
+    waited = [n for n in range(len(losses)) if n - np.argmin(losses[: n + 1]) >= _trials.PACE.patience // every]
     seen = losses[: waited[0] + 1] if waited else losses
     assert fit.n_rounds == every * (1 + np.argmin(seen))
-    scores = list(model.staged_decision_function(watched.X)) if fit.n_rounds <= model.n_iter_ else None
+    scores = list(model.staged_decision_function(held_back.X)) if fit.n_rounds <= model.n_iter_ else None
     if scores is not None:
-        np.testing.assert_array_equal(fit.losses, calibrated_losses(scores[fit.n_rounds - 1], watched, 1))
-        stage = fit.at(_look.PACE.stage)
-        np.testing.assert_array_equal(stage.losses, calibrated_losses(scores[_look.PACE.stage - 1], watched, 1))
+        np.testing.assert_array_equal(fit.losses, calibrated_losses(scores[fit.n_rounds - 1], held_back, 1))
+        stage = fit.at(_trials.PACE.stage)
+        np.testing.assert_array_equal(stage.losses, calibrated_losses(scores[_trials.PACE.stage - 1], held_back, 1))
     assert fit.at(10**6) is fit
 
 
@@ -72,19 +72,19 @@ def test_a_slow_fit_ends_only_where_its_gains_are_too_small():
 
     def to_come(now, before, n_rounds=60):
         stages = Stood({n_rounds: now, n_rounds // 2: before})
-        return _look._to_come(lambda judged: float(judged.losses[0]), n_rounds, stages)
+        return _trials._extrapolated(lambda result: float(result.losses[0]), n_rounds, stages)
 
     assert to_come(4.0, 4.0) == 4.0
     assert to_come(4.0, 3.0) == 4.0  # further and further behind: no better than now
     assert to_come(4.0, 6.0) == 0.0
     assert to_come(4.0, 5.0) == 2.0
     assert to_come(4.0, 4.0, n_rounds=30) == -np.inf
-    assert _look._to_come(lambda judged: 9.0, 90, Stood({90: 1.0})) == -np.inf
+    assert _trials._extrapolated(lambda result: 9.0, 90, Stood({90: 1.0})) == -np.inf
 
 
 def test_whoever_cannot_win_ends_early_and_loses():
     X, y = table(0.0, 2000)
-    whole, raced = look_at(X, y), look_at(X, y)
+    whole, raced = trials_of(X, y), trials_of(X, y)
     huge = {**SETTING, "complexity_penalty": 0.1}
     lost = raced.slower(huge, SETTING)
     assert lost.lost
@@ -101,11 +101,11 @@ def test_whoever_cannot_win_ends_early_and_loses():
 
 def test_deeper_trees_end_where_they_are_not_ahead():
     X, y = table(0.5, 2000)
-    whole, raced = look_at(X, y), look_at(X, y)
+    whole, raced = trials_of(X, y), trials_of(X, y)
     deeper = {**SETTING, "max_depth": 12}
     assert not raced.improves(deeper, SETTING)
     assert raced.rated(deeper).lost
-    assert whole.loss(deeper) >= (1.0 - _look.WORTH_IT) * whole.loss(SETTING)
+    assert whole.loss(deeper) >= (1.0 - _trials.MIN_IMPROVEMENT) * whole.loss(SETTING)
 
 
 def test_races_change_no_choice_here(monkeypatch):
@@ -114,6 +114,6 @@ def test_races_change_no_choice_here(monkeypatch):
         X, y = table(noise, 2000)
         raced = DeepBoostClassifier(n_rounds=2).fit(X, y).chosen_
         with monkeypatch.context() as patched:
-            fit = Look._fit
-            patched.setattr(Look, "_fit", lambda look, setting, has_lost, fit=fit: fit(look, setting, None))
+            fit = Trials._fit
+            patched.setattr(Trials, "_fit", lambda trials, setting, has_lost, fit=fit: fit(trials, setting, None))
             assert DeepBoostClassifier(n_rounds=2).fit(X, y).chosen_ == raced

@@ -1,4 +1,4 @@
-"""Trials (short fits) that are evaluated on held-back rows while they run, and end once they cannot win."""
+"""Evaluation of trials (short fits) on held-back rows while they run; a trial ends once it cannot win."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from radboost.boosting.trace import Step, Trace
 from radboost.objectives import Objective
 from radboost.rows.prepare import Watched
 
-# Interval of the logarithm of the factor on scores, and its golden-section search: ratio and number of steps.
+# Golden-section search for the factor on scores: interval of its natural logarithm, ratio and number of steps.
 LOG_FACTORS, GOLDEN, GOLDEN_STEPS = (-2.5, 2.5), (math.sqrt(5.0) - 1.0) / 2.0, 10
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Evaluation of a model on held-back rows."""
+class HeldBackLosses:
+    """Losses and errors of a model on held-back rows; arrays have shape (n_held_back,)."""
 
-    losses: FloatArray  # log loss of each row, with the best factor on the scores; shape (n_rows,)
+    losses: FloatArray  # log loss of each row, after `calibrated_losses`
     wrong: FloatArray  # 1 for each misclassified row, otherwise 0
     n_rounds: int
 
@@ -33,31 +33,31 @@ class Stages:
     def __init__(self, rows: Watched, n_threads: int) -> None:
         self._rows, self._n_threads = rows, n_threads
         self._scores: dict[int, FloatArray] = {}
-        self._judged: dict[int, Judged] = {}
+        self._evaluated: dict[int, HeldBackLosses] = {}
 
     def keep(self, n_rounds: int, scores: FloatArray) -> None:
         self._scores[n_rounds] = scores.copy()
 
-    def at(self, n_rounds: int) -> Judged | None:
-        """Evaluation after so many rounds; None if the scores were not kept."""
-        if n_rounds not in self._judged and n_rounds in self._scores:
-            self._judged[n_rounds] = judged(self._scores.pop(n_rounds), self._rows, n_rounds, self._n_threads)
-        return self._judged.get(n_rounds)
+    def at(self, n_rounds: int) -> HeldBackLosses | None:
+        """Evaluation after `n_rounds` rounds; None if the scores were not kept."""
+        if n_rounds not in self._evaluated and n_rounds in self._scores:
+            self._evaluated[n_rounds] = evaluated(self._scores.pop(n_rounds), self._rows, n_rounds, self._n_threads)
+        return self._evaluated.get(n_rounds)
 
 
 @dataclass(frozen=True)
-class ShortFit(Judged):
+class TrialResult(HeldBackLosses):
     """Evaluation of a trial at its best round, and its stages."""
 
     stages: Stages
     lost: bool = False  # ended early because it could not win
 
-    def at(self, n_rounds: int) -> Judged:
-        """Evaluation after so many rounds; at the best round if these were not kept."""
+    def at(self, n_rounds: int) -> HeldBackLosses:
+        """Evaluation after `n_rounds` rounds; at the best round if the scores were not kept."""
         return self.stages.at(n_rounds) or self
 
 
-# Decides if a trial with this number of rounds and these stages has lost.
+# Decides if a trial after this number of rounds, with these stages, has lost.
 HasLost = Callable[[int, Stages], bool]
 
 
@@ -70,7 +70,7 @@ class Pace:
     patience: int | None  # rounds without a lower loss until the trial ends; None: the last round counts as the best
 
 
-class RaceWatch(Monitor):
+class TrialMonitor(Monitor):
     """Monitor that evaluates held-back rows every few rounds, for the best round and for early termination."""
 
     what = "loss"
@@ -101,7 +101,7 @@ class RaceWatch(Monitor):
         self._n_rounds += 1
         if self._n_rounds % self._pace.every:
             return None
-        self._look(trace)
+        self._evaluate_now(trace)
         if self._pace.patience is not None and self._n_rounds - self.best_round >= self._pace.patience:
             return f"no lower loss for {self._pace.patience} rounds"
         if self._n_rounds % self._pace.stage == 0:
@@ -109,14 +109,15 @@ class RaceWatch(Monitor):
             self._lost = self._has_lost is not None and self._has_lost(self._n_rounds, self._stages)
         return "cannot win any more" if self._lost else None
 
-    def result(self, trace: Trace) -> ShortFit:
+    def result(self, trace: Trace) -> TrialResult:
         """Evaluation of the trial after its end."""
         if self._n_rounds % self._pace.every:
-            self._look(trace)
-        best = judged(self._best, self.rows, self.best_round, self._n_threads)
-        return ShortFit(best.losses, best.wrong, best.n_rounds, self._stages, self._lost)
+            self._evaluate_now(trace)
+        best = evaluated(self._best, self.rows, self.best_round, self._n_threads)
+        return TrialResult(best.losses, best.wrong, best.n_rounds, self._stages, self._lost)
 
-    def _look(self, trace: Trace) -> None:
+    def _evaluate_now(self, trace: Trace) -> None:
+        """Add the collected steps to the scores, and update the best round."""
         if self._waiting:
             self._add(trace, self._waiting)
             self._waiting.clear()
@@ -128,11 +129,11 @@ class RaceWatch(Monitor):
             self._lowest, self.best_round, self._best = cost, self._n_rounds, self._scores.copy()
 
 
-def judged(scores: FloatArray, rows: Watched, n_rounds: int, n_threads: int) -> Judged:
+def evaluated(scores: FloatArray, rows: Watched, n_rounds: int, n_threads: int) -> HeldBackLosses:
     """Evaluate scores of the held-back rows, shape (n_rows,) or (n_rows, n_classes), after `n_rounds` rounds."""
-    answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-    wrong = (answers != rows.class_ids).astype(np.float64)
-    return Judged(calibrated_losses(scores, rows, n_threads), wrong, n_rounds)
+    predicted = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+    wrong = (predicted != rows.class_ids).astype(np.float64)
+    return HeldBackLosses(calibrated_losses(scores, rows, n_threads), wrong, n_rounds)
 
 
 def calibrated_losses(scores: FloatArray, rows: Watched, n_threads: int) -> FloatArray:
@@ -144,7 +145,7 @@ def calibrated_losses(scores: FloatArray, rows: Watched, n_threads: int) -> Floa
     if scores.ndim == 1:
         margins = np.where(ids == 1, scores, -scores)
     else:
-        # Lead of each class over the right one: the loss is the logarithm of the sum of exponentials of the leads.
+        # Score of each class minus the score of the label: the loss is the log-sum-exp of these leads.
         ahead = scores - scores[np.arange(len(ids)), ids][:, None]
         largest = ahead.max(axis=1)
         ahead -= largest[:, None]

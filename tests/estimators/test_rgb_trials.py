@@ -7,8 +7,8 @@ from sklearn.metrics import mean_squared_error
 import radboost
 from boosting_cases import Squared
 from radboost import Checkpoint, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
-from radboost.estimators import _held_back, _rgb_look
-from radboost.estimators._rgb_look import MOST_ROUNDS
+from radboost.estimators import _held_back, _rgb_trials
+from radboost.estimators._rgb_trials import MOST_ROUNDS
 from radboost.losses import QuantileLoss
 from radboost.rows.prepare import prepare
 
@@ -49,12 +49,12 @@ def places(m=1500, noise=0.0, n_columns=1, seed=0):
 
 @pytest.fixture
 def quick(monkeypatch):
-    for name in ("LOOK_ROUNDS", "LOOK_ROUNDS_OF_MANY", "LOOK_ROUNDS_OF_CLASSES"):
-        monkeypatch.setattr(_rgb_look, name, 12)
+    for name in ("TRIAL_ROUNDS", "TRIAL_ROUNDS_OF_MANY_ROWS", "TRIAL_ROUNDS_OF_CLASSES"):
+        monkeypatch.setattr(_rgb_trials, name, 12)
 
 
 def given_as_chosen(estimator, chosen):
-    """An estimator whose parameters are what another one's look has found."""
+    """An estimator whose parameters are what another one's trials has found."""
     chosen = dict(chosen)
     options = TreeOptions(**{name: chosen.pop(name) for name in OPTIONS})
     largest = chosen.pop("largest_size")
@@ -100,12 +100,12 @@ def test_the_model_is_the_one_of_the_same_values_given(quick):
         (RGBRegressor, places()),
     )
     for estimator, (X, y) in cases:
-        looked = estimator().fit(X, y)
-        given = given_as_chosen(estimator, looked.chosen_).fit(X, y)
-        assert given.chosen_ == looked.chosen_
-        np.testing.assert_array_equal(looked.predict(X), given.predict(X))
+        tuned = estimator().fit(X, y)
+        given = given_as_chosen(estimator, tuned.chosen_).fit(X, y)
+        assert given.chosen_ == tuned.chosen_
+        np.testing.assert_array_equal(tuned.predict(X), given.predict(X))
         if estimator is RGBClassifier:
-            np.testing.assert_array_equal(looked.predict_proba(X), given.predict_proba(X))
+            np.testing.assert_array_equal(tuned.predict_proba(X), given.predict_proba(X))
 
 
 @pytest.mark.parametrize(("estimator", "data"), [(RGBRegressor, table), (RGBClassifier, classes)])
@@ -135,21 +135,21 @@ def test_copies_do_not_make_it_try_large_trees():
 
 def test_fits_that_go_on_keep_what_auto_stood_for(quick, tmp_path):
     X, y = table()
-    looked = RGBRegressor(warm_start=True).fit(X, y)
-    looked.n_rounds = looked.n_iter_ + 5
+    tuned = RGBRegressor(warm_start=True).fit(X, y)
+    tuned.n_rounds = tuned.n_iter_ + 5
     with pytest.raises(
         ValueError,
         match=r"learning_rate 0.025, subsample 0.3, min_leaf_weight 2, thresholds random, largest_size 32; with",
     ):
-        looked.fit(X, y)
-    chosen = looked.chosen_
-    looked.set_params(
+        tuned.fit(X, y)
+    chosen = tuned.chosen_
+    tuned.set_params(
         learning_rate=chosen["learning_rate"],
         subsample=chosen["subsample"],
         family=TreeFamilies(sizes=(2, 4, 8, 16, 32)),
         tree_options=TreeOptions(min_leaf_weight=chosen["min_leaf_weight"], thresholds="random"),
     )
-    assert looked.fit(X, y).n_iter_ == chosen["n_rounds"] + 5
+    assert tuned.fit(X, y).n_iter_ == chosen["n_rounds"] + 5
     saved = tmp_path / "fit.ckpt"
     RGBRegressor(4).fit(X, y, callbacks=[Checkpoint(saved)])
     with pytest.raises(radboost.ModelFileError, match="n_rounds was 4 and is 'auto'"):
@@ -236,12 +236,12 @@ def test_the_best_round_is_that_of_all_thirds(monkeypatch):
             return np.zeros(len(X))
 
     histories = iter([[3.0, 2.0, 1.0, 1.5], [5.0, 1.0], [4.0, 4.0, 3.9, 3.0, 2.0]])
-    monkeypatch.setattr(_rgb_look, "learn", lambda short, rows: seen.append((short, rows)) or Fitted(next(histories)))
+    monkeypatch.setattr(_rgb_trials, "learn", lambda short, rows: seen.append((short, rows)) or Fitted(next(histories)))
     estimator = RGBRegressor()
     rows = prepare(estimator, X, y, regression=True)
-    chosen = _rgb_look.look_at(estimator, rows, estimator._read_parameters(), 1)
+    chosen = _rgb_trials.tune(estimator, rows, estimator._read_parameters(), 1)
     # Sums: 12, 7, 5.9, 5.5, 4.5: the fifth, where the others have stopped; in steps eight times as long.
-    assert chosen.n_rounds == max(_rgb_look.FEWEST_ROUNDS, int(np.ceil(_rgb_look.MORE_ROUNDS * 8 * 5)))
+    assert chosen.n_rounds == max(_rgb_trials.FEWEST_ROUNDS, int(np.ceil(_rgb_trials.MORE_ROUNDS * 8 * 5)))
     assert [short.learning_rate for short, _ in seen] == pytest.approx([0.2] * 3)
     held = [len(rows.validation.class_ids) for _, rows in seen]
     assert held == [100, 100, 100]
@@ -257,15 +257,15 @@ def test_early_stopping_has_all_rounds(quick):
 def test_rows_that_cannot_be_held_back():
     X, y = np.zeros((6, 1)), np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
     model = RGBRegressor().fit(X, y)
-    assert model.chosen_["n_rounds"] == _rgb_look.FEWEST_ROUNDS
+    assert model.chosen_["n_rounds"] == _rgb_trials.FEWEST_ROUNDS
     np.testing.assert_allclose(model.predict(X), 2.0)
 
 
-def test_many_rows_are_looked_at_in_part(monkeypatch, quick):
-    monkeypatch.setattr(_held_back, "LOOK_ROWS", 300)
+def test_many_rows_are_tuned_at_in_part(monkeypatch, quick):
+    monkeypatch.setattr(_held_back, "MOST_ROWS_OF_FOLDS", 300)
     sizes = []
-    learn = _rgb_look.learn
-    monkeypatch.setattr(_rgb_look, "learn", lambda short, rows: sizes.append(rows.n_rows) or learn(short, rows))
+    learn = _rgb_trials.learn
+    monkeypatch.setattr(_rgb_trials, "learn", lambda short, rows: sizes.append(rows.n_rows) or learn(short, rows))
     RGBRegressor().fit(*table(m=3000))
     assert sizes == pytest.approx([200, 200, 200], abs=2)
 

@@ -13,52 +13,51 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.calibration import CalibrationRows, fit_calibration
-from radboost.estimators._race import calibrated_losses
+from radboost.estimators._trial_monitor import calibrated_losses
 from radboost.losses import ask
 from radboost.tuning.splits import Split
 
-# Numbers of rounds at which a fit is scored: the ratio of successive ones, and the first.
-RATIO, FIRST_ROUND = 1.2, 8
-# Weight of the error rate in the default score of classifiers, relative to the normalized log loss.
-WEIGHT_OF_ERRORS = 2.0
+FIRST_ROUND = 8  # smallest number of rounds at which a fit is scored
+RATIO = 1.2  # of successive numbers of rounds
+WEIGHT_OF_ERRORS = 2.0  # in the default score of classifiers, relative to the normalized log loss
 
 
-def rounds_to_judge(n_rounds: int) -> list[int]:
+def rounds_to_score(n_rounds: int) -> list[int]:
     """Numbers of rounds in about equal ratios, ascending; the last is `n_rounds`."""
-    found, at = {n_rounds}, float(FIRST_ROUND)
+    rounds, at = {n_rounds}, float(FIRST_ROUND)
     while at < n_rounds:
-        found.add(round(at))
+        rounds.add(round(at))
         at *= RATIO
-    return sorted(found)
+    return sorted(rounds)
 
 
-class Judge(Protocol):
+class RoundScorer(Protocol):
     """Scores of a model after each of the numbers of rounds, shape (len(rounds),); larger is better."""
 
     def __call__(self, model: Any, split: Split, rounds: list[int]) -> FloatArray: ...
 
 
-class OfScores:
-    """Judge that computes a number from the scores f(x) of the held-back rows."""
+class ScorerOfRawScores:
+    """RoundScorer that computes a number from the raw scores f(x) of the held-back rows."""
 
     def __init__(self, value: Callable[[Any, FloatArray, Split], float], n_threads: int) -> None:
         self._value, self._n_threads = value, n_threads
 
     def __call__(self, model: Any, split: Split, rounds: list[int]) -> FloatArray:
-        wanted, found = set(rounds), {}
+        wanted, values = set(rounds), {}
         ensemble = model.ensemble_
         staged = ensemble.staged_decision_function(split.held_back.X, self._n_threads)
         for n_rounds, scores in enumerate(staged, 1):
             if n_rounds in wanted or n_rounds == ensemble.n_rounds:
-                found[n_rounds] = self._value(model, scores, split)
-        if not found:  # the fit ended before its first round
+                values[n_rounds] = self._value(model, scores, split)
+        if not values:  # the fit ended before its first round
             scores = ensemble.decision_function(split.held_back.X, self._n_threads)
-            found[0] = self._value(model, scores, split)
-        last = found[max(found)]
-        return np.array([found.get(n_rounds, last) for n_rounds in rounds])
+            values[0] = self._value(model, scores, split)
+        last = values[max(values)]
+        return np.array([values.get(n_rounds, last) for n_rounds in rounds])
 
 
-def judge_of_classes(n_threads: int) -> OfScores:
+def class_scorer(n_threads: int) -> ScorerOfRawScores:
     """Minus the log loss, divided by that of a uniform guess (log K), minus twice the error rate.
 
     The log loss is computed with the best factor on the scores. Penalties and damping shrink scores, but not the
@@ -69,43 +68,43 @@ def judge_of_classes(n_threads: int) -> OfScores:
     def value(model: Any, scores: FloatArray, split: Split) -> float:
         rows = split.held_back
         weights = rows.row_weights()
-        answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-        error = weights.mean((answers != rows.class_ids).astype(np.float64), n_threads)
+        predicted = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        error = weights.mean((predicted != rows.class_ids).astype(np.float64), n_threads)
         n_classes = 2 if scores.ndim == 1 else scores.shape[1]
         loss = weights.mean(calibrated_losses(scores, rows, n_threads), n_threads) / math.log(n_classes)
         return -loss - WEIGHT_OF_ERRORS * error
 
-    return OfScores(value, n_threads)
+    return ScorerOfRawScores(value, n_threads)
 
 
-def judge_of_costs(n_threads: int) -> OfScores:
+def cost_scorer(n_threads: int) -> ScorerOfRawScores:
     """Minus the mean cost, averaged over the predictions (by `decision`) and draws from the probabilities."""
 
     def value(model: Any, scores: FloatArray, split: Split) -> float:
         rows, costs = split.held_back, split.costs or model._costs_of(split.learned)
         table = costs.of_rows(rows.class_ids)
-        answers = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        predicted = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
         if model._decides_by() == "minimum_cost":
-            answers = model._decision()(scores)
-        paid = table[np.arange(len(table)), answers] + (table * model._probabilities(scores)).sum(axis=1)
+            predicted = model._decision()(scores)
+        paid = table[np.arange(len(table)), predicted] + (table * model._probabilities(scores)).sum(axis=1)
         return -0.5 * costs.scale * rows.row_weights().mean(paid, n_threads)
 
-    return OfScores(value, n_threads)
+    return ScorerOfRawScores(value, n_threads)
 
 
-def judge_of_numbers(n_threads: int) -> OfScores:
+def regression_scorer(n_threads: int) -> ScorerOfRawScores:
     """Minus the mean loss that the estimator minimizes."""
 
     def value(model: Any, scores: FloatArray, split: Split) -> float:
         rows = split.held_back
         loss = model._resolve_loss(split.learned)[0] if isinstance(model.loss_, str) else model.loss_
         targets = model._targets(rows.class_ids, rows.targets, 1)
-        if model._units_of_fit is not None:  # of several targets, so that all count alike
+        if model._units_of_fit is not None:  # scales of several targets, so that all count alike
             targets, scores = targets / model._units_of_fit, scores / model._units_of_fit
         losses = np.ascontiguousarray(ask(loss, "value", targets, scores), dtype=np.float64)
         return -rows.row_weights().mean(losses, n_threads)
 
-    return OfScores(value, n_threads)
+    return ScorerOfRawScores(value, n_threads)
 
 
 @dataclass(frozen=True)
@@ -117,41 +116,41 @@ class Given:
     sample_weight: FloatArray | None
     kept: Any  # indices of the rows with a positive weight; None: all
 
-    def part(self, places: Any, shares: FloatArray | None) -> tuple[Any, Any, FloatArray | None]:
-        """X, y and weights of prepared rows, the weights times `shares` (fractions held back; None: 1)."""
+    def part(self, indices: Any, fractions: FloatArray | None) -> tuple[Any, Any, FloatArray | None]:
+        """X, y and weights of prepared rows by their indices, the weights times `fractions` (None: 1)."""
         from sklearn.utils import _safe_indexing
 
-        rows = places if self.kept is None else self.kept[places]
+        rows = indices if self.kept is None else self.kept[indices]
         weights = None if self.sample_weight is None else self.sample_weight[rows]
-        if weights is not None and shares is not None:
-            weights = weights * shares
+        if weights is not None and fractions is not None:
+            weights = weights * fractions
         return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows), weights
 
 
-class ByScorer:
-    """Judge that calls a scorer of scikit-learn on models of fewer rounds."""
+class SklearnScorer:
+    """RoundScorer that calls a scorer of scikit-learn on models of fewer rounds."""
 
     def __init__(self, scorer: Any, given: Given, n_threads: int, *, calibrates: bool) -> None:
         self._scorer, self._given, self._n_threads, self._calibrates = scorer, given, n_threads, calibrates
         self._weighs = given.sample_weight is not None and _takes_weights(scorer)
 
     def __call__(self, model: Any, split: Split, rounds: list[int]) -> FloatArray:
-        X, y, weights = self._given.part(split.places, split.shares)
+        X, y, weights = self._given.part(split.indices, split.fractions)
         more = {"sample_weight": weights} if self._weighs else {}
-        found: dict[int, float] = {}
+        values: dict[int, float] = {}
         for n_rounds in (min(at, model.n_iter_) for at in rounds):
-            if n_rounds not in found:
-                found[n_rounds] = _as_score(self._scorer(self._model(model, n_rounds, split), X, y, **more))
-        return np.array([found[min(at, model.n_iter_)] for at in rounds])
+            if n_rounds not in values:
+                values[n_rounds] = _as_score(self._scorer(self._model(model, n_rounds, split), X, y, **more))
+        return np.array([values[min(at, model.n_iter_)] for at in rounds])
 
     def _model(self, model: Any, n_rounds: int, split: Split) -> Any:
         shorter = model_of_rounds(model, n_rounds)
         if self._calibrates and len(shorter.ensemble_):
-            # Two numbers are fitted on the held-back rows themselves: a fit to all rows has them from other rows.
+            # Its two parameters are fitted on the held-back rows; after a fit to all rows they come from other rows.
             rows = split.held_back
             scores = shorter.ensemble_.decision_function(rows.X, self._n_threads)
-            judged = [CalibrationRows(rows.row_weights(), rows.class_ids, scores)]
-            shorter.calibration_ = fit_calibration(shorter._probabilities, judged, self._n_threads)
+            parts = [CalibrationRows(rows.row_weights(), rows.class_ids, scores)]
+            shorter.calibration_ = fit_calibration(shorter._probabilities, parts, self._n_threads)
         return shorter
 
 
@@ -164,12 +163,14 @@ def model_of_rounds(model: Any, n_rounds: int) -> Any:
     return shorter
 
 
-def resolve_judge(scoring: Any, given: Given, base: Any, n_threads: int, *, regression: bool, has_costs: bool) -> Judge:
-    """Judge for the parameter `scoring`; None: the default for classes, costs or numbers."""
+def resolve_scorer(
+    scoring: Any, given: Given, base: Any, n_threads: int, *, regression: bool, has_costs: bool
+) -> RoundScorer:
+    """RoundScorer for the parameter `scoring`; None: the default for classes, costs or regression."""
     if scoring is None:
         if regression:
-            return judge_of_numbers(n_threads)
-        return judge_of_costs(n_threads) if has_costs else judge_of_classes(n_threads)
+            return regression_scorer(n_threads)
+        return cost_scorer(n_threads) if has_costs else class_scorer(n_threads)
     from sklearn.metrics import check_scoring  # loads much that other fits do without
 
     if isinstance(scoring, Mapping | list | tuple | set):
@@ -178,7 +179,7 @@ def resolve_judge(scoring: Any, given: Given, base: Any, n_threads: int, *, regr
     calibrates = not regression and getattr(base, "calibration", None) is not None and not has_costs
     asks = getattr(scorer, "_response_method", None)
     wanted = asks is None or "predict_proba" in (asks if isinstance(asks, str) else list(asks))
-    return ByScorer(scorer, given, n_threads, calibrates=calibrates and wanted)
+    return SklearnScorer(scorer, given, n_threads, calibrates=calibrates and wanted)
 
 
 def _takes_weights(scorer: Any) -> bool:

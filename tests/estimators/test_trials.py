@@ -1,4 +1,4 @@
-"""What "auto" stands for is read off the data."""
+"""Parameters that are "auto" are chosen by trials."""
 
 from dataclasses import replace
 
@@ -11,9 +11,9 @@ from sklearn.metrics import log_loss
 import radboost
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.calibration import Calibration
-from radboost.estimators import _calibrated, _held_back, _look
-from radboost.estimators._look import Look, damping, enough_rounds
-from radboost.estimators._race import Judged, ShortFit, Stages, calibrated_losses
+from radboost.estimators import _calibrated, _held_back, _trials
+from radboost.estimators._trial_monitor import HeldBackLosses, Stages, TrialResult, calibrated_losses
+from radboost.estimators._trials import Trials, enough_rounds, rate_for
 from radboost.rows.prepare import Watched, prepare
 from radboost.rows.weights import RowWeights
 from reference.data import smooth
@@ -24,8 +24,8 @@ VOTES = {"n_rounds": 300, "learning_rate": 0.1, "max_depth": 6, "thresholds": "r
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Short looks, and whole fits that are not long."""
-    monkeypatch.setattr(_look, "LOOK_ROUNDS", 40)
+    """Trials of few rounds, and whole fits that are not long."""
+    monkeypatch.setattr(_trials, "TRIAL_ROUNDS", 40)
     monkeypatch.setattr("radboost.estimators.deepboost.AUTOMATIC_ROUNDS", 60)
 
 
@@ -39,8 +39,8 @@ def test_tables_of_one_shape_and_other_noise_get_other_choices():
 
 def test_losses_and_errors_decide_together():
     """In standard errors: a lower loss may not cost right answers, and may come with more of them."""
-    look = object.__new__(Look)
-    look._n_threads, look._weights, look.share = 1, RowWeights(None, 400), 0.75
+    trials = object.__new__(Trials)
+    trials._n_threads, trials._weights, trials.fraction = 1, RowWeights(None, 400), 0.75
     no_stages = Stages(Watched(np.zeros((400, 1)), np.zeros(400, dtype=np.uint16), None), 1)
     rng = np.random.default_rng(0)
 
@@ -59,18 +59,18 @@ def test_losses_and_errors_decide_together():
         (-0.5, 1.0, False),
     ):
         none = np.zeros(400)
-        look.votes = lambda setting, none=none: Judged(none, none, 1)
-        rated = ShortFit(-standard(loss), -standard(wrong) if wrong else none, 1, no_stages)
-        look.rated = lambda setting, rated=rated: rated
-        assert look.beats_votes({}) is expected
-    look.rated = lambda setting: replace(rated, losses=-standard(9.0), lost=True)
-    assert not look.beats_votes({})
-    look.share = 0.75 / 4.0  # four times as many rows as short fits learn from: numbers gain on votes
-    rated = ShortFit(-standard(-2.0), none, 1, no_stages)
-    look.rated = lambda setting: rated
-    assert look.beats_votes({})
-    look.share = 1.5
-    assert not look.beats_votes({})
+        trials.votes = lambda setting, none=none: HeldBackLosses(none, none, 1)
+        rated = TrialResult(-standard(loss), -standard(wrong) if wrong else none, 1, no_stages)
+        trials.rated = lambda setting, rated=rated: rated
+        assert trials.beats_votes({}) is expected
+    trials.rated = lambda setting: replace(rated, losses=-standard(9.0), lost=True)
+    assert not trials.beats_votes({})
+    trials.fraction = 0.75 / 4.0  # four times as many rows as short fits learn from: numbers gain on votes
+    rated = TrialResult(-standard(-2.0), none, 1, no_stages)
+    trials.rated = lambda setting: rated
+    assert trials.beats_votes({})
+    trials.fraction = 1.5
+    assert not trials.beats_votes({})
 
 
 def test_more_rows_are_held_back_where_there_are_more():
@@ -92,7 +92,7 @@ class Valley:
     """Losses of penalties, and what is asked of them; no other setting is better."""
 
     def __init__(self, losses, clear=False):
-        self.losses = dict(zip(_look.PENALTIES, losses, strict=True))
+        self.losses = dict(zip(_trials.PENALTIES, losses, strict=True))
         self.clear = clear
         self.fits = []
 
@@ -116,18 +116,18 @@ class Valley:
 @pytest.mark.parametrize("best", range(6))
 def test_the_path_of_penalties_ends_at_its_lowest_loss(best):
     """Whichever it is, where losses rise on both sides; in no more than four fits."""
-    valley = Valley([abs(place - best - 0.1) for place in range(6)])
-    assert _look._best_penalty(valley, {}) == _look.PENALTIES[best]
+    valley = Valley([abs(index - best - 0.1) for index in range(6)])
+    assert _trials._best_penalty(valley, {}) == _trials.PENALTIES[best]
     assert len(valley.fits) <= 4
 
 
 def test_the_smallest_penalty_needs_no_others_where_it_is_clearly_better():
     valley = Valley([5.0, 4.0, 3.0, 2.0, 0.9, 1.0], clear=True)
-    assert _look._best_penalty(valley, {}) == 0.0003
+    assert _trials._best_penalty(valley, {}) == 0.0003
     assert valley.fits == [0.0003, 0.01]
 
 
-def test_thresholds_are_looked_for_before_votes_stay():
+def test_the_best_thresholds_are_tried_before_votes_stay():
     """A column with a few far values: drawn thresholds seldom part them."""
     tried = []
 
@@ -147,9 +147,9 @@ def test_thresholds_are_looked_for_before_votes_stay():
 
     start = {"thresholds": "random", "max_depth": 6}
     free = {"thresholds": True, "max_depth": True}
-    assert _look.choose(Silent(range(6)), start, free)["thresholds"] == "best"
+    assert _trials.choose(Silent(range(6)), start, free)["thresholds"] == "best"
     assert tried == ["random", "best"]
-    assert _look.choose(Silent(range(6)), start, {"thresholds": False, "max_depth": True}) is None
+    assert _trials.choose(Silent(range(6)), start, {"thresholds": False, "max_depth": True}) is None
 
 
 def test_what_was_chosen_pays():
@@ -163,14 +163,14 @@ def test_what_was_chosen_pays():
 
 def test_the_model_is_the_one_of_the_same_values_given(quick):
     X, y = table()
-    looked = DeepBoostClassifier().fit(X, y)
-    chosen = dict(looked.chosen_)
+    tuned = DeepBoostClassifier().fit(X, y)
+    chosen = dict(tuned.chosen_)
     assert chosen["leaves"] == "rated"
     options = TreeOptions(leaves=chosen.pop("leaves"), thresholds=chosen.pop("thresholds"))
     given = DeepBoostClassifier(**chosen, tree_options=options).fit(X, y)
-    np.testing.assert_array_equal(looked.decision_function(X), given.decision_function(X))
-    assert given.chosen_ == looked.chosen_
-    assert looked.n_iter_ <= chosen["n_rounds"]
+    np.testing.assert_array_equal(tuned.decision_function(X), given.decision_function(X))
+    assert given.chosen_ == tuned.chosen_
+    assert tuned.n_iter_ <= chosen["n_rounds"]
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -204,7 +204,7 @@ def test_what_is_given_stays(quick):
         assert DeepBoostClassifier(3, **settings).fit(X, y).chosen_["leaves"] == "votes"
 
 
-def test_few_rows_are_not_looked_at():
+def test_few_rows_have_no_trials():
     X, y = table(m=990)
     assert DeepBoostClassifier(5).fit(X, y).chosen_ == {**VOTES, "n_rounds": 5, "complexity_penalty": 0.03}
     same = np.zeros((1200, 2))
@@ -213,7 +213,7 @@ def test_few_rows_are_not_looked_at():
     assert model.chosen_["leaves"] == "votes"
 
 
-def test_copies_and_weights_are_no_rows_to_look_at():
+def test_copies_and_weights_do_not_count_as_rows_for_trials():
     X, y = table(m=150)
     heavy = DeepBoostClassifier(5).fit(X, y, sample_weight=np.full(150, 10**6))
     assert heavy.chosen_["leaves"] == "votes"
@@ -221,11 +221,11 @@ def test_copies_and_weights_are_no_rows_to_look_at():
     assert repeated.chosen_["leaves"] == "votes"
 
 
-def test_wide_rows_are_looked_at_in_part(monkeypatch):
+def test_trials_of_wide_rows_use_some_of_them(monkeypatch):
     """Held-back rows are made dense: there are never more cells of them than MOST_CELLS."""
     X, y = table(m=2400)
     seen = []
-    monkeypatch.setattr(_look, "choose", lambda look, start, free: seen.append(look._held_back.X.shape))
+    monkeypatch.setattr(_trials, "choose", lambda trials, start, free: seen.append(trials._held_back.X.shape))
     monkeypatch.setattr(_held_back, "MOST_CELLS", 6 * 300)
     DeepBoostClassifier(3).fit(scipy.sparse.csr_array(X), y)
     assert seen == [(300, 6)]
@@ -234,21 +234,21 @@ def test_wide_rows_are_looked_at_in_part(monkeypatch):
     assert len(seen) == 1
 
 
-def test_a_look_is_at_a_part_of_many_rows():
+def test_trials_use_some_of_many_rows():
     X, y = table(m=4000)
     estimator = DeepBoostClassifier()
     rows = prepare(estimator, X, y)
-    look = Look(estimator, rows, estimator._read_parameters(), _held_back.Parts(750, 250), rows.n_different(1))
-    n_rows, n_held = len(look._rows.order), len(look._held_back.class_ids)
+    trials = Trials(estimator, rows, estimator._read_parameters(), _held_back.Parts(750, 250), rows.n_different(1))
+    n_rows, n_held = len(trials._rows.order), len(trials._held_back.class_ids)
     assert n_rows + n_held == pytest.approx(1000, abs=2)
     assert n_held == pytest.approx(250, abs=2)
-    held = {row.tobytes() for row in np.asarray(look._held_back.X)}
-    assert not held & {X[place].tobytes() for place in look._rows.order}
-    assert look.share == pytest.approx(0.1875, rel=0.02)
+    held = {row.tobytes() for row in np.asarray(trials._held_back.X)}
+    assert not held & {X[row].tobytes() for row in trials._rows.order}
+    assert trials.fraction == pytest.approx(0.1875, rel=0.02)
     setting = {"thresholds": "random", "max_depth": 6, "complexity_penalty": 0.01}
-    assert enough_rounds(look, setting, 0.1) > look.rated(setting).n_rounds
-    assert damping(100.0) == 0.03
-    assert damping(1e6) == 0.1
+    assert enough_rounds(trials, setting, 0.1) > trials.rated(setting).n_rounds
+    assert rate_for(100.0) == 0.03
+    assert rate_for(1e6) == 0.1
 
 
 def test_losses_do_not_know_the_scale_of_scores():
@@ -301,13 +301,13 @@ def test_short_fits_are_not_calibrated(quick, monkeypatch):
     assert len(calibrated) == 1
 
 
-def test_looks_are_told(quick, capsys):
+def test_trials_are_reported(quick, capsys):
     X, y = table()
     DeepBoostClassifier(n_rounds=5, verbose=1).fit(X, y)
-    told = capsys.readouterr().err
-    assert "looking at the data: leaves votes: held-back loss 0." in told
-    assert "complexity_penalty 0.01, leaves rated: held-back loss 0." in told
-    assert "calibrated: Calibration(temperature=" in told
+    printed = capsys.readouterr().err
+    assert "looking at the data: leaves votes: held-back loss 0." in printed
+    assert "complexity_penalty 0.01, leaves rated: held-back loss 0." in printed
+    assert "calibrated: Calibration(temperature=" in printed
     DeepBoostClassifier(n_rounds=5).fit(X, y)
     assert capsys.readouterr().err == ""
 
@@ -315,7 +315,7 @@ def test_looks_are_told(quick, capsys):
 def test_early_stopping_has_all_rounds(quick):
     X, y = table()
     model = DeepBoostClassifier(early_stopping=5).fit(X, y)
-    assert model.chosen_["n_rounds"] == _look.MOST_ROUNDS
+    assert model.chosen_["n_rounds"] == _trials.MOST_ROUNDS
     assert "early stopping" in model.stop_reason_
 
 
@@ -350,7 +350,7 @@ def test_automatic_steps_fit_the_family(given, accuracy, used):
     assert (model.chosen_["n_rounds"], model.chosen_["learning_rate"]) == used
 
 
-def test_leaves_hold_numbers_where_there_are_too_few_rows_for_a_look():
+def test_leaves_hold_numbers_where_there_are_too_few_rows_for_trials():
     rng, losses = np.random.default_rng(0), []
     for X, y in (load_breast_cancer(return_X_y=True), load_wine(return_X_y=True)):
         order = rng.permutation(len(y))

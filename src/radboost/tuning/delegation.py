@@ -16,8 +16,8 @@ from radboost.estimators._pruning import PruningMixin
 from radboost.estimators._trees_model import TreesModel
 
 Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
-Method = Callable[Concatenate[Any, Given], Answer]
+Result = TypeVar("Result")
+Method = Callable[Concatenate[Any, Given], Result]
 
 
 def of_best(name: str) -> Any:
@@ -30,7 +30,7 @@ def of_best(name: str) -> Any:
     return property(get, doc=f"`{name}` of `best_estimator_`.")
 
 
-def by_best(method: Method[Given, Answer]) -> Method[Given, Answer]:
+def by_best(method: Method[Given, Result]) -> Method[Given, Result]:
     """Method that calls the one of `best_estimator_`, with the same parameters, types and documentation.
 
     It exists only if the estimator has it (before the fit: the estimator to be tuned, and a call raises
@@ -44,17 +44,17 @@ def by_best(method: Method[Given, Answer]) -> Method[Given, Answer]:
 
     @of_one_fit
     @wraps(method)
-    def ask_best(self: Any, /, *arguments: Given.args, **named: Given.kwargs) -> Answer:
+    def ask_best(self: Any, /, *arguments: Given.args, **named: Given.kwargs) -> Result:
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # raises
-        return cast(Answer, getattr(self.best_estimator_, name)(*arguments, **named))
+        return cast(Result, getattr(self.best_estimator_, name)(*arguments, **named))
 
     title, *rest = cleandoc(method.__doc__ or "").split("\n")
     ask_best.__doc__ = "\n".join([title, "", f"This is `{name}` of `best_estimator_`.", *rest])
-    return cast(Method[Given, Answer], available_if(is_there)(ask_best))
+    return cast(Method[Given, Result], available_if(is_there)(ask_best))
 
 
-class Answering:
+class DelegatesToBest:
     """Attributes and methods of the best estimator that all searches have."""
 
     ensemble_ = of_best("ensemble_")
@@ -81,7 +81,7 @@ class Answering:
     rows_for_export = by_best(Estimator.rows_for_export)
 
 
-class ClassesAnswering(Answering):
+class DelegatesToBestClassifier(DelegatesToBest):
     """Attributes and methods of the best estimator that searches for classifiers have."""
 
     classes_ = of_best("classes_")

@@ -98,7 +98,8 @@ void MarginWeighting::quantise(double slope, int n_threads) {
     const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
     const std::int8_t* labels = scores_.labels().data();
     slope_ = slope;
-    const double positive_slope = std::max(slope, 0x1p-900);
+    // Infinite, so that all weights are 0, if the sum is rounded to 0: a single row could exceed the range of integers.
+    const double positive_slope = slope > 0 ? std::max(slope, 0x1p-900) : HUGE_VAL;
     const double edge_factor = kEdgeScale / positive_slope, growth_factor = kGrowthScale / positive_slope;
     parallel_for(n_threads, parts, [&](std::size_t part) {
         const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);

@@ -67,7 +67,9 @@ class Accepted:
     def read(self, X: Any, name: str = "X") -> Any:
         """Convert rows to a form that can be read safely; `name`: for messages."""
         missing = f"{name}.filled(np.nan) makes missing values of them"
-        return known_form(X, name, fill=missing if self.missing else "with the mean of the column, say")
+        X = known_form(X, name, fill=missing if self.missing else "with the mean of the column, say")
+        # Arrays over received bytes may begin at any address, which native code must not read numbers from.
+        return X.copy() if isinstance(X, np.ndarray) and not X.flags.aligned else X
 
 
 BINNED = Accepted()
@@ -184,6 +186,7 @@ def _plainly_fine(estimator: Any, X: Any) -> bool:
         type(X) is np.ndarray
         and X.dtype in FLOATS
         and X.ndim == 2
+        and X.flags.aligned
         and X.shape[0] > 0
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")

@@ -1,4 +1,4 @@
-// Division of a column's sorted values into bins of nearly equal weight: quantiles, but heavy values get bins of their own.
+// Quantile binning of a column by the weights of its distinct values; values too heavy for a bin get bins of their own.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace radboost {
 
-// Weight w of a bin when each value heavier than w gets a bin of its own and the other values fill the remaining bins
-// equally: w = (total - weight of heavy values) / (n_bins - number of heavy values). weight_of(i), i < size, is the weight of
-// value i; size > n_bins. Iterates from total / n_bins, as each new w is smaller and may make more values heavy.
+// Mean weight w of the remaining bins when each heavy value, of weight > w, has a bin of its own. Also for sketch.hpp.
+// Solves w = (total - weight of heavy values) / (n_bins - number of heavy values) by iteration from total / n_bins: as
+// w falls, more values become heavy. weight_of(i), i < size, is the weight of value i; size > n_bins >= 1.
 template <class WeightOf>
 double weight_of_a_bin(std::size_t size, WeightOf&& weight_of, std::size_t n_bins) {
     double total = 0;
@@ -21,22 +21,22 @@ double weight_of_a_bin(std::size_t size, WeightOf&& weight_of, std::size_t n_bin
             heavy += weight > share ? weight : 0.0;
             n_heavy += weight > share;
         }
-        if (n_heavy >= n_bins) return share;  // sums of fractions are rounded
+        if (n_heavy >= n_bins) return share;  // by rounding only: exactly, they would outweigh the total
         const double next = (total - heavy) / static_cast<double>(n_bins - n_heavy);
         if (!(next < share)) return share;
         share = next;
     }
 }
 
-// Ends of the bins: result[k] is the number of values in bins 0 ... k. `upto` are cumulative weights, shape (n_values + 1,):
-// upto[i] is the weight of the first i values, in ascending order. There are min(n_bins, n_values) bins.
+// Ends of the min(n_bins, n_values) bins, none empty: result[k] is the number of values in bins 0 ... k.
+// upto[i]: weight of the first i of the ascending distinct values, shape (n_values + 1,). Called by quantiles.hpp.
+// 1. The h heaviest values get a bin each: as many of those above weight_of_a_bin as leave h + sum of ceil(R_j / w) <=
+//    n_bins. w is the weight of the lightest of them; R_j are the weights of the runs (sequences) of values between.
+// 2. Each run gets one bin; others go one by one to the run with the most weight per bin. Runs are divided likewise.
+// 3. A run with h = 0 is divided at weighted quantiles: bin k of b ends at the value that reaches k / b of the weight.
 //
-// 1. A value of weight w gets a bin of its own if the values at least as heavy do too and the remaining bins suffice to
-//    divide the runs of other values between them into bins of weight at most w.
-// 2. Each run gets one bin; further bins go one by one to the run with the most weight per bin. Runs are divided recursively.
-// 3. In a run without such a value, bin k of b ends at the value that reaches k / b of the weight.
-// Let t be the smallest possible weight of the heaviest bin of several values. Then values heavier than t are alone, and
-// bins that end at their quantile weigh less than 2 t (docs/decisions/native-core.md).
+// Let t be the smallest possible weight of the heaviest bin of several values. Then values heavier than t are alone,
+// and bins that end at their quantile weigh less than 2 t (docs/decisions/native-core.md).
 std::vector<std::size_t> bin_ends(const std::vector<double>& upto, std::size_t n_bins);
 
 }  // namespace radboost

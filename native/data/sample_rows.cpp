@@ -10,15 +10,16 @@
 namespace radboost {
 namespace {
 
-// Updates the hashes of `count` rows by one more column, several rows at once by vector instructions.
+// Updates the hashes of `count` rows by their values x in one more column. Equal numbers hash equally: as double, -0.0
+// as 0.0, NaNs alike. Inlined into both hash_column, which are compiled for each instruction set (core/compiler.hpp).
 template <class T>
 RADBOOST_INLINE void hash_values(const T* x, std::size_t count, std::uint64_t* hashes) {
     for (std::size_t i = 0; i < count; ++i) {
         const double wide = without_negative_zero(x[i]);
         std::uint64_t bits;
         std::memcpy(&bits, &wide, sizeof bits);
-        bits = wide == wide ? bits : 0x7ff8000000000000ULL;  // one pattern for every NaN
-        const std::uint64_t hash = (hashes[i] ^ bits) * 0x9e3779b97f4a7c15ULL;
+        bits = wide == wide ? bits : 0x7ff8000000000000ULL;  // a quiet NaN
+        const std::uint64_t hash = (hashes[i] ^ bits) * 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio, odd
         hashes[i] = hash ^ (hash >> 32);
     }
 }
@@ -26,7 +27,6 @@ RADBOOST_INLINE void hash_values(const T* x, std::size_t count, std::uint64_t* h
 RADBOOST_CLONES void hash_column(const float* x, std::size_t count, std::uint64_t* hashes) {
     hash_values(x, count, hashes);
 }
-
 RADBOOST_CLONES void hash_column(const double* x, std::size_t count, std::uint64_t* hashes) {
     hash_values(x, count, hashes);
 }
@@ -35,7 +35,7 @@ RADBOOST_CLONES void hash_column(const double* x, std::size_t count, std::uint64
 
 template <class T>
 SampleRows draw_rows(const MatrixView<T>& X, std::uint64_t limit, int n_threads) {
-    std::vector<std::uint8_t> drawn(X.n_rows);
+    std::vector<std::uint8_t> drawn(X.n_rows);  // flags; bytes, as threads write neighbors
     const std::size_t tiles = (X.n_rows + kTileRows - 1) / kTileRows;
     parallel_for(n_threads, tiles, [&](std::size_t tile) {
         const std::size_t begin = tile * kTileRows, size = std::min(kTileRows, X.n_rows - begin);
@@ -45,7 +45,7 @@ SampleRows draw_rows(const MatrixView<T>& X, std::uint64_t limit, int n_threads)
             X.copy_column(column, begin, size, x);
             hash_column(x, size, hashes);
         }
-        for (std::size_t i = 0; i < size; ++i) drawn[begin + i] = mix(hashes[i]) < limit;
+        for (std::size_t i = 0; i < size; ++i) drawn[begin + i] = mix(hashes[i]) < limit;  // mix: uniform 64 bits
     });
     SampleRows sample;
     sample.all = false;

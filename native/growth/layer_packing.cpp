@@ -1,4 +1,4 @@
-// Part of LayerGrower: packing, which copies the rows of each node of a layer into a block of its own when masks are sparse.
+// Part of LayerGrower: packing, which copies the rows of each node of a layer to its own block when masks are sparse.
 #include <algorithm>
 #include <cmath>
 
@@ -8,28 +8,28 @@
 namespace radboost {
 namespace {
 
-// Rows are packed when a pass reads more than this many times the words that packed rows would take.
+// Masks count as sparse when a pass reads more than this many times the mask words that packed rows would take.
 constexpr std::size_t kThinness = 6;
 
 }  // namespace
 
-// True if masks are sparse and enough passes are to come: packing reads all columns, while a pass reads only drawn columns,
-// and each further layer would read twice as many words as the last.
+// True if masks are sparse and packing, a read of all columns, costs less than the layers to come: each reads
+// 2 n_asked() + 1 columns (ranges, weights, masks) and twice the last one's words: children keep their parent's block.
 bool LayerGrower::worth_packing() const {
     if (layer_.empty()) return false;
     const std::size_t d = data_.n_columns;
     const double passes = std::ldexp(1.0, options_.max_depth - nodes_[layer_[0]].depth) - 1.0;
-    constexpr std::size_t kMoreBytes = 8;  // weight and index of a row, which are packed too
+    constexpr std::size_t kMoreBytes = 8;  // per row: weight and index (uint32), packed besides the codes
     if (passes * static_cast<double>(2 * n_asked() + 1) <= static_cast<double>(d + kMoreBytes)) return false;
     std::size_t passed = 0, wanted = 0;
     for (const std::size_t index : layer_) {
         passed += blocks_[nodes_[index].block].n_words;
         wanted += words_for(nodes_[index].count);
     }
-    return passed > kThinness * wanted + 64;
+    return passed > kThinness * wanted + 64;  // never for a few words
 }
 
-// Gives every node of the layer a block of its own.
+// Copies the rows of each node of the layer to a block of its own, in the storage that the old blocks do not use.
 void LayerGrower::pack_layer() {
     const std::vector<Block> old = std::move(blocks_);
     std::vector<std::size_t> offsets(layer_.size() + 1, 0);
@@ -37,7 +37,7 @@ void LayerGrower::pack_layer() {
     newest_ = 1 - newest_;
     Storage& storage = storage_[newest_];
     if (storage.rows.size() < offsets.back()) {
-        // Slightly more than needed, because trees differ; the old memory is freed first, and size is not doubled.
+        // Slightly more than needed, because later trees reuse it; the old memory is freed before new is allocated.
         const std::size_t room = std::min(data_.n_rows, offsets.back() + offsets.back() / 32);
         storage = Storage{};
         storage.codes.resize(room * data_.n_columns);
@@ -79,7 +79,7 @@ void LayerGrower::pack_layer() {
     }
 }
 
-// Packs one column of a node's new block, at `offset` in the storage; column n_columns: weights, n_columns + 1: row indices.
+// Packs a column of a node: codes, weights (column n_columns) or row indices (n_columns + 1). offset: first entry.
 void LayerGrower::pack_column(const LayerNode& node, const Block& from, const Block& to, std::size_t column,
                               std::size_t offset) {
     Storage& storage = storage_[newest_];
@@ -96,7 +96,7 @@ void LayerGrower::pack_column(const LayerNode& node, const Block& from, const Bl
             pack(from.weights + source.begin, mask, n_words, storage.weights.data() + place, size);
         else if (from.rows != nullptr)
             pack(from.rows + source.begin, mask, n_words, storage.rows.data() + place, size);
-        else
+        else  // entry i is row i
             pack_numbers(static_cast<std::uint32_t>(source.begin), mask, n_words, storage.rows.data() + place, size);
     }
 }
@@ -107,7 +107,7 @@ void LayerGrower::mark_all_rows(LayerNode& node) {
         const std::size_t size = segment.end - segment.begin;
         MaskWord* mask = masks_.data() + node.mask + segment.first_word;
         std::fill_n(mask, words_for(size), ~MaskWord{0});
-        if (size % kWordRows != 0) mask[size / kWordRows] >>= kWordRows - size % kWordRows;
+        if (size % kWordRows != 0) mask[size / kWordRows] >>= kWordRows - size % kWordRows;  // clear the rest
     }
 }
 

@@ -1,4 +1,4 @@
-// Hashes of rows, by which sparse boosting sorts them into a canonical order, and columns of the data in that order.
+// Row hashes, by which callers sort rows so that results do not depend on their order, and columns in that order.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace radboost {
 
-// out[i] += sum over columns j of (mixed bits of X[i, j]) * (odd number of column first + j), shape (n_rows,). Zeros add
-// nothing, so that dense and sparse rows have equal hashes.
+// out[i] += sum_j mix(X[i, j]) * odd(first + j) modulo 2^64, shape (n_rows,); odd(c): odd number for column c.
+// first: column index of X[:, 0] in the whole row. Zeros add nothing, so that dense and sparse rows have equal hashes.
 template <class T>
 void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uint64_t* out);
 
-// The same for compressed rows (CSR; if by_column CSC). starts: shape (n_lines + 1,); places: column (row) of each entry.
+// The same for CSR (CSC if by_column). Lines: rows (columns); starts: (n_lines + 1,); places: column (row) by entry.
 template <class T>
 void hash_compressed(const std::int64_t* starts, const std::int32_t* places, const T* values, std::size_t n_lines,
                      bool by_column, int n_threads, std::uint64_t* out);
@@ -22,14 +22,14 @@ void hash_compressed(const std::int64_t* starts, const std::int32_t* places, con
 template <class T>
 void gather_columns(MatrixView<T> X, const std::int64_t* rows, std::size_t n_rows, int n_threads, double* out);
 
-// Converts CSR (starts, places, values) to CSC, in which row i is row rows[i] of the input. column_starts: (n_columns + 1,).
+// Converts CSR to CSC; row i is input row rows[i]. column_starts: (n_columns + 1,); column_rows, _values: by entry.
 template <class T>
 void compress_columns(const std::int64_t* starts, const std::int32_t* places, const T* values,
                       const std::int64_t* rows, std::size_t n_rows, std::size_t n_columns, int n_threads,
                       std::int64_t* column_starts, std::int32_t* column_rows, T* column_values);
 
-// If `centre`, subtracts from each column its weighted mean. columns: shape (n_columns, n_rows); centres: the means, or 0;
-// squares: weighted sums of squares afterwards; both of shape (n_columns,).
+// If `centre`, subtracts centres[j] = sum_i w_i x_ji in place, else centres[j] = 0; then squares[j] = sum_i w_i x_ji^2.
+// columns x: shape (n_columns, n_rows); weights w: (n_rows,), must sum to 1; centres, squares: (n_columns,).
 void centre_columns(double* columns, std::size_t n_columns, std::size_t n_rows, const double* weights, bool centre,
                     int n_threads, double* centres, double* squares);
 

@@ -1,4 +1,4 @@
-// Views of a design matrix owned elsewhere, dense or compressed (CSC), with equal methods: the template parameter "Store".
+// Read-only views of a design matrix, dense or CSC: the template parameter `Store`. Callers apply column factors.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace radboost {
 
-// Number of partial sums of a dot product: the order of additions is then the same on every instruction set.
+// Number of partial sums of a dot product, fixed so that every instruction set adds in the same order (equal bits).
 constexpr std::size_t kLanes = 16;
 
 struct DenseColumns {
     const double* data;  // shape (n_columns, n_rows), row-major
     std::size_t n_rows, n_columns;
 
-    // entries: stored entries of a column; dot: its product with a vector; each: calls function(row, value) for its entries.
+    // entries: number stored in a column; dot: product with a vector (n_rows,); each: function(row, value) per entry.
     RADBOOST_INLINE std::size_t entries(std::size_t) const { return n_rows; }
     RADBOOST_INLINE double dot(std::size_t column, const double* with) const {
         const double* x = data + column * n_rows;
@@ -35,11 +35,11 @@ struct DenseColumns {
     }
 };
 
-// Compressed columns (CSC) with ascending row indices.
+// Compressed columns (CSC), Value being float or double; row indices ascend within a column, without duplicates.
 template <class Value>
 struct CompressedColumns {
-    const std::int64_t* starts;
-    const std::int32_t* rows;
+    const std::int64_t* starts;  // shape (n_columns + 1,)
+    const std::int32_t* rows;    // shape (starts[n_columns],), as are values
     const Value* values;
     std::size_t n_rows, n_columns;
 
@@ -67,7 +67,7 @@ struct CompressedColumns {
         for (std::size_t i = 0; i < n; ++i)
             function(static_cast<std::size_t>(row[i]), static_cast<double>(value[i]));
     }
-    // Throws unless starts and row indices are valid.
+    // Throws unless starts and row indices are valid; the caller checks that the arrays have these lengths.
     void check() const {
         require(starts[0] == 0, "the first column must start at 0");
         for (std::size_t j = 0; j < n_columns; ++j) {

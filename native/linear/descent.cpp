@@ -1,4 +1,4 @@
-// Implements `descend` (coordinate_descent.hpp): cyclic coordinate descent with an active set, on rows or Gram matrices.
+// Implements `descend` (coordinate_descent.hpp): cyclic coordinate descent with an active set (rows or Gram matrices).
 #include <algorithm>
 #include <cmath>
 
@@ -10,11 +10,11 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t kCheckEntries = 1u << 24;    // entries between two checks for Ctrl-C
-constexpr std::size_t kLargestMatrix = 1u << 22;   // maximum number of cells of all matrices X^T D X
-constexpr double kCellsPerEntry = 1.0;             // products for X^T D X that take the time of an entry of a pass
+constexpr std::size_t kLargestMatrix = 1u << 22;   // maximum number of cells of all Gram matrices X^T D X (32 MiB)
+constexpr double kCellsPerEntry = 1.0;             // products for X^T D X in the time of one entry of a pass
 constexpr double kDenseCellsPerEntry = 3.0;        // the same for dense columns
 
-// Exact minimization by one row of weights, those of a column. Returns the largest change of a slope.
+// Minimizes the model plus penalty over the weights of one column (all outputs). Returns the largest change of a slope.
 class RowStep {
 public:
     RowStep(const RowPenalty& penalty, std::size_t k) : update_(penalty, k), slope_(k), moved_(k), difference_(k) {}
@@ -40,7 +40,7 @@ private:
     std::vector<double> slope_, moved_, difference_;
 };
 
-// The descent on either form of the model (descent_models.hpp). `run` returns true if converged, and counts the passes.
+// Descent on either form of the model (descent_models.hpp). `run` returns true if converged and adds to `passes`.
 struct Descent {
     const double *curvatures, *intercept_curvature, *prices;
     const DescentOptions& options;
@@ -54,7 +54,7 @@ struct Descent {
         RowStep step(options.penalty, k), free_step(row_penalty_named("l1"), k);
         Extrapolation<Model> extrapolation(model, options.penalty, prices,
                                            {weights, intercept, n_columns * k, options.intercept ? k : 0});
-        std::vector<std::size_t> all(n_columns), used;
+        std::vector<std::size_t> all(n_columns), used;  // used: the active set
         for (std::size_t c = 0; c < n_columns; ++c) all[c] = c;
         std::size_t entries = 0;
         bool over_all = true;
@@ -94,11 +94,10 @@ struct Descent {
     }
 };
 
-// Cost of the matrices X^T D X, in passes over the rows.
+// Time to compute X^T D X, in passes over the rows. `descend` first spends as much on passes, unless it expects more.
 std::size_t passes_for_matrices(const DenseColumns&, Selection selection) {
     return 1 + static_cast<std::size_t>(static_cast<double>(selection.size) / (2.0 * kDenseCellsPerEntry));
 }
-
 template <class Value>
 std::size_t passes_for_matrices(const CompressedColumns<Value>& store, Selection selection) {
     std::vector<std::uint32_t> counts(store.n_rows);
@@ -112,6 +111,7 @@ std::size_t passes_for_matrices(const CompressedColumns<Value>& store, Selection
     return 1 + static_cast<std::size_t>(cells / std::max(1.0, kCellsPerEntry * entries));
 }
 
+// Fills the lower triangle of X^T D X, D = diag(curvature), and its last column X^T D 1; matrix: zeros, (side, side).
 RADBOOST_CLONES void fill_matrix(const DenseColumns& store, const double* factors, Selection selection,
                                  const double* curvature, double* matrix, std::size_t side) {
     std::vector<double> weighted(store.n_rows);
@@ -130,7 +130,7 @@ RADBOOST_CLONES void fill_matrix(const DenseColumns& store, const double* factor
     }
 }
 
-// Sums outer products of the rows, because sparse rows have few entries.
+// The same as a sum of outer products of the rows, because sparse rows have few entries.
 template <class Value>
 void fill_matrix(const CompressedColumns<Value>& store, const double* factors, Selection selection,
                  const double* curvature, double* matrix, std::size_t side) {
@@ -157,7 +157,7 @@ void fill_matrix(const CompressedColumns<Value>& store, const double* factors, S
         }
 }
 
-// Continues the descent with Gram matrices X^T D X, then updates model.direction. Returns true if converged.
+// Continues with Gram matrices for up to most_passes more; updates model.direction, not residual. True if converged.
 template <class Store>
 bool go_on_with_matrices(const Store& store, const double* factors, Selection selection, const QuadraticModel& model,
                          Descent& descent, std::size_t& passes) {
@@ -219,10 +219,10 @@ std::size_t descend(const Store& store, const double* factors, Selection selecti
                     const DescentOptions& options, InterruptCheck check, double* weights, double* intercept) {
     Descent descent{curvatures, intercept_curvature, prices, options, check, weights, intercept, selection.size};
     ScoreModel<Store> rows(store, factors, selection, model);
-    const std::size_t side = selection.size + 1;
+    const std::size_t side = selection.size + 1;  // with the intercept
     const bool fits = model.row_weights == nullptr && model.n_outputs * side * side <= kLargestMatrix;
-    const std::size_t price = fits ? passes_for_matrices(store, selection) : options.most_passes;
-    const std::size_t first = options.expected_passes > price ? 0 : std::min(options.most_passes, price);
+    const std::size_t price = fits ? passes_for_matrices(store, selection) : options.most_passes;  // passes over rows
+    const std::size_t first = fits && options.expected_passes > price ? 0 : std::min(options.most_passes, price);
     std::size_t passes = 0;
     if (!run_on_rows(descent, rows, first, passes) && first < options.most_passes)
         go_on_with_matrices(store, factors, selection, model, descent, passes);

@@ -1,5 +1,5 @@
-// Line searches of ClassScores: the loss of scores + eta h and its derivative by eta, for one hypothesis h. `prepare_line`
-// stores a few numbers per row once, so that most evaluations need one pass over the rows and not over all their classes.
+// Line searches of ClassScores: loss of scores + eta h and its derivative by eta; h is a hypothesis (slot of columns).
+// If h predicts classes, `prepare_line` stores a few numbers per row; then most steps need no pass over the classes.
 #include "rows/class_scores.hpp"
 
 #include <cmath>
@@ -29,29 +29,29 @@ LineSums ClassScores::along(const HypothesisColumns& columns, std::size_t slot, 
 
 std::vector<std::int32_t> ClassScores::leaf_changes(const HypothesisColumns& columns, std::size_t slot,
                                                     double eta) const {
-    require(std::fabs(eta) <= 256.0, "a step is longer than the scores allow");
+    require(std::fabs(eta) <= 256.0, "a step is longer than the scores allow");  // int32: |h| <= 1, see ScoreGrid
     const std::vector<std::int32_t>& table = columns.table(slot);
-    const double unit = eta * kScoreGrid / kValueGrid;
+    const double unit = eta * kScoreGrid / kValueGrid;  // from units of leaf values to units of scores
     std::vector<std::int32_t> changes(table.size());
     for (std::size_t k = 0; k < table.size(); ++k)
         changes[k] = static_cast<std::int32_t>(std::llrint(unit * static_cast<double>(table[k])));
     return changes;
 }
 
-// Trees with leaf values: the derivative of a row is the sum over wrong classes c of (dloss / df(c)) * (h(c) - h(own)).
+// For leaf values h(c); evaluates all classes. Row slope: sum over wrong c of (dloss / df(c)) * (h(c) - h(own)).
 LineSums ClassScores::along_leaves(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss,
                                    int n_threads) {
     require(per_class(), "leaves with numbers go with objectives that count each wrong answer");
     const std::size_t n = n_rows(), n_parts = parts(n_threads), classes = n_classes();
     const std::vector<std::int32_t> changes = leaf_changes(columns, slot, eta);
     const std::vector<std::int32_t>& table = columns.table(slot);
-    line_.stamp = 0;
+    line_.stamp = 0;  // the next `along` calls prepare_line
     line_.value.resize(n);
     line_.slope.resize(n);
     parallel_for(n_threads, n_parts, [&](std::size_t part) {
         Scratch scratch(block_rows(), classes);
         std::vector<std::int32_t> leaves(block_rows()), moved(block_rows() * classes);
-        std::vector<double> pull(block_rows());
+        std::vector<double> pull(block_rows());  // BlockTerms::slope; not read
         for_blocks(range_begin(n, n_parts, part), range_begin(n, n_parts, part + 1),
                    [&](std::size_t own, std::size_t begin, std::size_t count) {
             columns.leaves(slot, begin, count, leaves.data());
@@ -60,7 +60,7 @@ LineSums ClassScores::along_leaves(const HypothesisColumns& columns, std::size_t
                 const std::int32_t* change = changes.data() + static_cast<std::size_t>(leaves[r]) * classes;
                 for (std::size_t c = 0; c < classes; ++c) moved[r * classes + c] = scores[r * classes + c] + change[c];
             }
-            const ClassBlock there{moved.data(), count, classes, own};
+            const ClassBlock there{moved.data(), count, classes, own};  // scores + eta h
             largest_wrong(there, scratch.largest.data());
             objective_.evaluate(there, scratch.largest.data(), nullptr, *loss_,
                                 {scratch.terms.data(), scratch.values.data(), scratch.scale.data(), pull.data(),
@@ -68,7 +68,7 @@ LineSums ClassScores::along_leaves(const HypothesisColumns& columns, std::size_t
             for (std::size_t r = 0; r < count; ++r) {
                 const std::int32_t* number = table.data() + static_cast<std::size_t>(leaves[r]) * classes;
                 const double* term = scratch.terms.data() + r * classes;
-                double nearer = 0;
+                double nearer = 0;  // row slope in units of scale[r] / kValueGrid
                 for (std::size_t c = 0; c < classes; ++c) nearer += term[c] * static_cast<double>(number[c] - number[own]);
                 line_.slope[begin + r] = nearer * scratch.scale[r] / kValueGrid;
             }
@@ -90,7 +90,7 @@ void ClassScores::prepare_line(const HypothesisColumns& columns, std::size_t slo
                    [&](std::size_t own, std::size_t begin, std::size_t count) {
             columns.answers(slot, begin, count, answers.data());
             for (std::size_t r = 0; r < count; ++r) {
-                const float size = values ? values[begin + r] : 1.0f;
+                const float size = values ? values[begin + r] : 1.0f;  // h of the predicted class; rho: its margin
                 line_.rho[begin + r] = answers[r] == own ? size : answers[r] < n_classes() ? -size : 0.0f;
             }
             objective_.prepare_line(line_block(own, begin, count, nullptr), answers.data(), *loss_);

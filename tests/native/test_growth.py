@@ -227,7 +227,8 @@ def test_rows_swept_by_words_are_those_of_the_node(sizes: tuple[int, int], optio
     rng = np.random.default_rng(sum(sizes))
     y = np.repeat([-1, 1], sizes)
     X = rng.normal(size=(len(y), 5)) + 0.3 * y[:, None] * rng.random(5)
-    data, state = bin_natively(X), state_with_weights(y, rng.random(len(y)))
+    w = rng.integers(1, 4, len(y)).astype(float) if "subsample" in options else None
+    data, state = bin_natively(X, w), state_with_weights(y, rng.random(len(y)), w)
     options = {"random_thresholds": True, "max_depth": 8, **options}
     for round_number in range(12):
         _, *swept, trees = grow_natively(data, state, round_number, **options)

@@ -1,7 +1,7 @@
-"""Rademacher complexities of fixed function sets that contain the hypotheses of a model, for the bounds.
+"""Prices for the bounds of docs/theory.md: Rademacher complexities of function sets that contain a model's hypotheses.
 
-Complexities are kappa of docs/theory.md (sections 7 and 8): with two classes the complexity of the functions x -> h(x).
-With more it is twice that of the vectors of values, or, if that is unknown, 2 c times that of x -> h(x, y).
+A price is kappa of sections 7 and 8: the complexity of x -> h(x), with more than two classes twice that of the vectors.
+Each choice that depends on the sample costs a fraction of delta; `choices` are sums of log(1 / fraction).
 """
 
 from __future__ import annotations
@@ -21,53 +21,53 @@ from radboost.families.kinds import by_kind, kind_of
 from radboost.guarantees.tree_counts import LOG_2, log_labelings, log_pair_labelings, massart
 from radboost.trees.tree import Tree
 
-ROUNDING = 2.0**-20  # error of a leaf value, which is on a grid
-PAIR_LEVEL = 2  # level of stump pairs; 1 is for one split, n + 1 for trees of n splits
+ROUNDING = 2.0**-20  # spacing of leaf values; bounds their rounding error
+PAIR_LEVEL = 2  # index i in (7c) of the set of stump pairs; 1: one split, n + 1: at most n splits
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Complexities and choices that the three statements of section 7 charge."""
+    """Complexities and choices for the three bounds of section 7; `mean` and `by_size` are weighted by abs(alpha)."""
 
-    one_class: float | None  # kappa of the smallest set that holds all hypotheses; None: no set is known
-    class_choices: float  # log(1 / fraction of delta) of that set among all that it might have been
-    mean: float  # mean kappa of the hypotheses by their weights
-    n_families: int  # p: number of families
-    family_choices: float  # log(1 / fraction of delta) of that list of families
-    by_size: float | None  # mean of kappa by the size of each tree, for (7h); None: not applicable
-    size_choices: float  # log(1 / fraction of delta) of what is chosen besides sizes
-    alone: bool  # True: the estimator has only one family
-    from_sample: bool  # True: complexities depend on the sample, as categories were counted in it
-    about: str  # description of the set
+    one_class: float | None  # (7b): kappa of the smallest function set with all hypotheses; None: not known
+    class_choices: float  # (7b): log(1 / fraction of delta) for the choice of that set
+    mean: float  # (7f): mean kappa of the hypotheses
+    n_families: int  # (7f): p, number of families; each set of trees up to the largest one counts
+    family_choices: float  # (7f): log(1 / fraction of delta) for the choice of these families
+    by_size: float | None  # (7h): mean kappa by size of each tree; None unless all are trees on numeric columns
+    size_choices: float  # (7h): log(1 / fraction of delta) for choices other than sizes
+    alone: bool  # True: one family, not chosen by the sample; (7f) is then left out
+    from_sample: bool  # True: complexities depend on the sample (e.g. its categories); deviation() is larger
+    about: str  # the hypotheses in words, for MarginBound
 
 
 @dataclass(frozen=True)
 class _Setting:
-    """Setting of the counts besides the trees."""
+    """Quantities besides tree size in the number of labelings (7g)."""
 
-    m: float
-    d: float
+    m: float  # number of rows, or sum of weights
+    d: float  # number of columns, doubled if values are missing
     n_classes: int
-    bits: Mapping[int, int]  # of one question about a categorical column
+    bits: Mapping[int, int]  # categorical column -> bits of one question about it
 
 
 @dataclass(frozen=True)
 class _Size:
-    """Size of a tree, or of the largest tree of a set."""
+    """Size of a tree, or of the smallest set of trees that contains several."""
 
-    n: int
-    pair: bool
-    asked: Mapping[int, int]  # categorical columns, and how many questions are about them
+    n: int  # number of splits; 2 for a stump pair
+    pair: bool  # stump pair: both children of the root have the same split
+    asked: Mapping[int, int]  # categorical column -> number of questions about it
 
     @property
-    def level(self) -> int:
+    def level(self) -> int:  # see PAIR_LEVEL
         if self.pair:
             return PAIR_LEVEL
         return 1 if self.n <= 1 else self.n + 1
 
 
 def prices(model: Any, ensemble: Ensemble, m: float, *, has_missing: bool) -> Prices:
-    """Prices of the hypotheses of a model for samples of m rows."""
+    """Prices of the hypotheses of a fitted model for m rows; `has_missing`: some value of the sample is missing."""
     n_classes = len(model.classes_)
     bits = {column: max(len(known) - 1, 0) for column, known in ensemble.categories.items()}
     setting = _Setting(m, ensemble.n_features * (2.0 if has_missing else 1.0), n_classes, bits)
@@ -86,7 +86,7 @@ def prices(model: Any, ensemble: Ensemble, m: float, *, has_missing: bool) -> Pr
     for index, size in enumerate(sizes):
         if size is not None:
             each[index] = _tree_price(size, setting, kind)
-    # Chosen for all statements: whether values are missing, and what leaves hold.
+    # Choices in every bound: whether values are missing (1/2); with more than two classes the kind of leaves (1/3).
     always = (LOG_2 + (math.log(3.0) if n_classes > 2 else 0.0)) if trees else 0.0
     choices = always if alone else always + _choices(largest, bits, _n_others(model))
     levels = largest.level * math.prod(1 + count for count in largest.asked.values())
@@ -106,13 +106,13 @@ def prices(model: Any, ensemble: Ensemble, m: float, *, has_missing: bool) -> Pr
 
 
 def refuse_what_rows_chose(model: Any, ensemble: Ensemble) -> None:
-    """Raise an error for function sets that depend on the sample in a way that no statement accounts for."""
+    """Raise an error if the training rows determined a function set and no bound accounts for it (gamma="scale")."""
     families = _families(model)
     for kind, indices in by_kind(ensemble.hypotheses).items():
         kind.check_fixed([ensemble.hypotheses[index] for index in indices], families, ensemble.categories)
 
 
-def _families(model: Any) -> list[Any]:
+def _families(model: Any) -> list[Any]:  # names as instances with defaults; [None] without the parameter
     given = getattr(model, "family", None)
     listed = given if isinstance(given, list | tuple) else [given]
     return [FAMILIES[one]() if isinstance(one, str) and one in FAMILIES else one for one in listed]
@@ -124,16 +124,16 @@ def _n_others(model: Any) -> int:
 
 
 def _is_alone(model: Any, ensemble: Ensemble) -> bool:
-    """True if the estimator allows only stumps, or only one kernel."""
-    # The trees of one family of another kind may be smaller than they were allowed to be, and those of `Candidates` may
-    # have been made from these rows. There the size of the largest tree is a choice of the sample.
+    """True if the only family is one set of functions that was fixed in advance: stumps, or one kernel."""
+    # For deeper trees or `Candidates` the largest size is a choice of the sample: trees may be smaller than allowed,
+    # and candidates may have been made from these rows.
     families = _families(model)
     known = len(families) == 1 and getattr(families[0], "one_set", False)
     return bool(known) and ensemble.n_families == 1 and not ensemble.categories
 
 
 def _plain_tree(hypothesis: object) -> Tree | None:
-    """The tree that a hypothesis is, by itself and not weighted by the source of a row."""
+    """The hypothesis if it is a tree, otherwise None, also for a tree that is weighted by the source of a row."""
     tree = kind_of(hypothesis).tree(hypothesis)
     return tree if tree is hypothesis else None
 
@@ -142,18 +142,18 @@ def _size(tree: Tree, *, has_missing: bool) -> _Size:
     inner = np.flatnonzero(tree.feature >= 0)
     if not _is_pair(tree, inner, has_missing=has_missing):
         return _size_of_tree(tree)
-    asking = [node for node in tree.category_nodes.tolist() if node <= tree.left[0]]  # one question for both nodes
+    asking = [node for node in tree.category_nodes.tolist() if node <= tree.left[0]]  # root, first child
     return _Size(2, True, Counter(tree.feature[asking].tolist()))
 
 
 def _size_of_tree(tree: Tree) -> _Size:
-    # A constant is a tree whose split is irrelevant.
+    # A constant counts as a stump with equal leaves.
     n = max(int(np.count_nonzero(tree.feature >= 0)), 1)
     return _Size(n, False, Counter(tree.feature[tree.category_nodes].tolist()))
 
 
 def _is_pair(tree: Tree, inner: Any, *, has_missing: bool) -> bool:
-    """True if both nodes of the second level have the same split."""
+    """True for a stump pair: both children of the root have the same split. `inner`: indices of nodes with a split."""
     if len(inner) != 3 or tree.left[0] not in inner or tree.left[0] + 1 not in inner:
         return False
     first, second = int(tree.left[0]), int(tree.left[0]) + 1
@@ -163,7 +163,7 @@ def _is_pair(tree: Tree, inner: Any, *, has_missing: bool) -> bool:
 
 
 def _largest(sizes: Sequence[_Size]) -> _Size:
-    """Smallest size in the list whose set contains all of these trees. A stump pair is a tree of three splits too."""
+    """Size of the smallest set that contains all of these trees; as a deeper tree a stump pair has 3 splits."""
     asked: Counter[int] = Counter()
     for size in sizes:
         for column, count in size.asked.items():
@@ -178,23 +178,23 @@ def _largest(sizes: Sequence[_Size]) -> _Size:
 
 
 def _by_size(ensemble: Ensemble, trees: Sequence[_Size], setting: _Setting, kind: str) -> float:
-    """Mean of s_i over the trees, plus the rest nu^2 / (m s_1), in terms of kappa. docs/theory.md, (7h)."""
+    """Mean of s_i over the trees plus the remainder 1 / (m s_1), (7h); with more classes (2 nu)^2 / (m s_1), (11h)."""
 
     def price(size: _Size) -> float:
         return _tree_price(size, setting, kind, math.log(size.level * (size.level + 1)))
 
-    steepness = 1.0 if setting.n_classes == 2 else max(4.0, float(setting.n_classes))  # no less than (2 nu)^2
+    steepness = 1.0 if setting.n_classes == 2 else max(4.0, float(setting.n_classes))  # >= (2 nu)^2, nu: norm of a leaf
     return _mean(ensemble, np.array([price(size) for size in trees])) + steepness / (
         setting.m * price(_Size(1, False, {}))
     )
 
 
 def _tree_price(size: _Size, setting: _Setting, kind: str, words: float = 0.0) -> float:
-    """kappa of the trees of this size, (7g) and (11e) to (11g); `words` is added to the logarithm of their number."""
+    """kappa of the trees of this size, (7g) and (11e) to (11g); `words`: log(1 / w_i) of (7h), otherwise 0."""
     bits = _most_bits(size, setting.bits)
     m, d, c = setting.m, setting.d, setting.n_classes
 
-    def price(log_n_values: float, row_norm: float) -> float:
+    def price(log_n_values: float, row_norm: float) -> float:  # log A for A leaf values of this norm
         if size.pair:
             return massart(words + log_pair_labelings(m, d, log_n_values, bits), m, row_norm)
         return massart(words + log_labelings(size.n, m, d, log_n_values, bits), m, row_norm)
@@ -210,13 +210,13 @@ def _tree_price(size: _Size, setting: _Setting, kind: str, words: float = 0.0) -
 
 
 def _most_bits(size: _Size, bits: Mapping[int, int]) -> int:
-    """Largest cost in bits of the questions of a tree of that size."""
+    """Upper bound on the bits of the categorical questions in a tree of this size."""
     dearest = sorted((bits.get(column, 0) for column, count in size.asked.items() for _ in range(count)), reverse=True)
     return sum(dearest[: size.n])
 
 
 def _kind(trees: Sequence[Tree], n_classes: int) -> str:
-    """Kind of leaves: "votes" (or abstentions), "rated" (positive ones sum to at most 1) or "numbers" in [-1, 1]."""
+    """Kind of leaves: "votes" (or abstentions), "rated" (sum 0, positive sum at most 1), "numbers" in [-1, 1]."""
     vectors = [tree.vectors for tree in trees if tree.vectors is not None]
     if not vectors:
         return "votes"
@@ -227,8 +227,8 @@ def _kind(trees: Sequence[Tree], n_classes: int) -> str:
 
 
 def _choices(largest: _Size, bits: Mapping[int, int], n_others: int) -> float:
-    """log(1 / fraction of delta) of a level, of numbers of questions, and of which families are in the model. (7c)."""
-    # Level i has 1 / (i (i + 1)), k questions about a categorical column 1 / ((k + 1) (k + 2)), each family 1 / 2.
+    """log(1 / fraction of delta), (7c), for level, numbers of questions per column, and families in the model."""
+    # Fractions: 1 / (i (i + 1)) for level i, 1 / ((k + 1) (k + 2)) for k questions about a column, 1 / 2 for a family.
     level = largest.level
     counts = [largest.asked.get(column, 0) + 1 for column in bits]
     members = (n_others + 1) * LOG_2 if n_others else 0.0
@@ -236,7 +236,7 @@ def _choices(largest: _Size, bits: Mapping[int, int], n_others: int) -> float:
 
 
 def _stored(ensemble: Ensemble, setting: _Setting, *, has_missing: bool) -> Prices:
-    """Prices from the r_j that families gave their hypotheses; for trees at least the price by (7g)."""
+    """Prices from the r_j of families, if some hypothesis has no known function set; with p > 1 trees cost >= (7g)."""
     p = ensemble.n_families
     each = _stored_each(ensemble, setting)
     trees = {index: tree for index, one in enumerate(ensemble.hypotheses) if (tree := _plain_tree(one)) is not None}
@@ -244,8 +244,8 @@ def _stored(ensemble: Ensemble, setting: _Setting, *, has_missing: bool) -> Pric
     for index, tree in trees.items() if p > 1 else ():
         each[index] = max(each[index], _tree_price(_size_of_tree(tree), setting, kind))
     counted = has_missing or any(len(tree.category_nodes) for tree in trees.values())
-    # It was not known in advance whether hypotheses of its own families are in the model. Nor was p, where it counts
-    # categories, or sizes that trials on the data chose.
+    # The sample chose whether hypotheses of a user's families are in the model, for 1/2 of delta.
+    # It may also have chosen p, for 1 / (p (p + 1)): p can count its categories, or sizes from trials.
     choices = LOG_2 + math.log(p * (p + 1)) if p > 1 else 0.0
     return Prices(
         one_class=float(each.max(initial=0.0)) if p == 1 else None,
@@ -263,10 +263,10 @@ def _stored(ensemble: Ensemble, setting: _Setting, *, has_missing: bool) -> Pric
 
 def _stored_each(ensemble: Ensemble, setting: _Setting) -> FloatArray:
     """Stored r_j, converted to this sample size; shape (n_hypotheses,)."""
-    # They were computed for the training sample, and are upper bounds for a larger one. For a smaller one the square of
-    # each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
+    # They are for the training sample, and upper bounds for a larger one. For m rows out of sample_size each r_j^2 of
+    # section 6 grows at most by sample_size / m. Division by the spread scales hypotheses as margins are.
     smaller = math.sqrt(max(1.0, ensemble.sample_size / setting.m))
-    times = 1.0 if setting.n_classes == 2 else 2.0 * setting.n_classes
+    times = 1.0 if setting.n_classes == 2 else 2.0 * setting.n_classes  # kappa from that of x -> h(x, y)
     return ensemble.complexities * (times * smaller / ensemble.spread)
 
 

@@ -1,4 +1,4 @@
-"""Base kernels: by name, as functions of two matrices, as precomputed matrices, or as single columns."""
+"""Base kernels of SupervisedKernelProjection: named, user-defined functions, or precomputed matrices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_real
 from radboost.model_file import storable_value
 
-# Function of two matrices of rows; its values have the shape (rows of the first, rows of the second).
+# From X, shape (n, n_features), and Y, shape (m, n_features), to the values K(x, y), shape (n, m).
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
 NAMES = ("linear", "polynomial", "rbf", "laplacian")
@@ -21,18 +21,18 @@ NAMES = ("linear", "polynomial", "rbf", "laplacian")
 @storable_value
 @dataclass(frozen=True)
 class NamedKernel:
-    """A kernel of scikit-learn on some of the columns.
+    """Kernel of scikit-learn, by name, on all or some columns of X.
 
     Parameters
     ----------
     name : {"linear", "polynomial", "rbf", "laplacian"}
-        x.y, (gamma x.y + 1)^degree, exp(-gamma |x - y|^2), exp(-gamma |x - y|_1).
+        In this order: x.y, (gamma x.y + 1)^degree, exp(-gamma |x - y|^2), exp(-gamma |x - y|_1).
     gamma : float or None
-        None: 1 / n_columns.
+        Not used by "linear". None: 1 / number of columns used; if standardized, of those that vary.
     degree : int
-        Of "polynomial".
+        Degree of "polynomial", 1 to 20; the others ignore it.
     columns : tuple of int or None
-        Indices of the columns that it uses; None: all.
+        Indices of the columns used; None: all.
     """
 
     name: str = "rbf"
@@ -58,9 +58,9 @@ class NamedKernel:
 
 
 class PrecomputedKernel:
-    """Kernel between numbered objects, from a matrix of shape (n_objects, n_objects).
+    """Kernel given by its values, a matrix of shape (n_objects, n_objects).
 
-    X has one column with the number of the object of each row. The matrix also has the objects of test rows.
+    `column` of X holds the index of each row's object, 0 to n_objects - 1; objects of test rows are in the matrix too.
     """
 
     def __init__(self, matrix: Any, column: int = 0) -> None:
@@ -70,7 +70,7 @@ class PrecomputedKernel:
                 "A precomputed kernel is a square matrix with a row and a column for each object, train and test; "
                 f"got an array of shape {self.matrix.shape}."
             )
-        self.columns = (check_integer("column", column, 0),)
+        self.columns = (check_integer("column", column, 0),)  # for check_columns
 
     def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         return np.ascontiguousarray(self.matrix[np.ix_(self._objects(X), self._objects(Y))])
@@ -91,7 +91,7 @@ class PrecomputedKernel:
 
 @dataclass(frozen=True)
 class StandardizedKernel:
-    """Named kernel of standardized columns (x - means) * scales."""
+    """Named kernel on standardized columns (x - means) * scales; means and scales have shape (n_features,)."""
 
     kernel: NamedKernel
     means: FloatArray
@@ -106,11 +106,11 @@ class StandardizedKernel:
 
 
 def standardized(kernels: Sequence[KernelFunction], means: FloatArray, scales: FloatArray) -> list[KernelFunction]:
-    """Kernels by name, on standardized columns; user-defined functions and matrices are unchanged.
+    """Replace each NamedKernel by a StandardizedKernel; user-defined functions and matrices are unchanged.
 
-    A column that does not vary has the scale 0. It is not counted where gamma is 1 / the number of columns.
+    `means`, `scales`: shape (n_features,). A constant column has scale 0 and is not counted in gamma = 1 / n_columns.
     """
-    if not means.any() and np.all(scales == 1.0):
+    if not means.any() and np.all(scales == 1.0):  # standardize=False
         return list(kernels)
     result: list[KernelFunction] = []
     for one in kernels:
@@ -124,12 +124,12 @@ def standardized(kernels: Sequence[KernelFunction], means: FloatArray, scales: F
 
 
 def column_kernels(n_features: int) -> list[NamedKernel]:
-    """A linear kernel for each column."""
+    """One linear kernel for each column, as a value of the parameter `kernels`."""
     return [NamedKernel("linear", columns=(column,)) for column in range(n_features)]
 
 
 def read_kernels(kernels: Any) -> list[KernelFunction]:
-    """Names and functions as kernels."""
+    """Check the parameter `kernels`; names become NamedKernel, matrices PrecomputedKernel."""
     if isinstance(kernels, str) or not isinstance(kernels, Sequence) or len(kernels) == 0:
         raise TypeError(
             "kernels must be a list of at least one kernel: names (" + ", ".join(map(repr, NAMES)) + "), "
@@ -152,7 +152,7 @@ def read_kernels(kernels: Any) -> list[KernelFunction]:
 
 
 def check_columns(kernels: Sequence[KernelFunction], n_features: int) -> None:
-    """Raise ValueError for kernels of columns that do not exist."""
+    """Raise ValueError if a kernel states `columns` that X does not have; plain functions state none."""
     for number, kernel in enumerate(kernels):
         for column in getattr(kernel, "columns", None) or ():
             if not 0 <= column < n_features:

@@ -1,4 +1,4 @@
-"""Choice of rows to hold back by their content, independent of their order and of copies instead of weights."""
+"""Choice of rows to hold back by hashes of their content: order has no effect, a whole weight w equals w copies."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from radboost.rows.hashing import FIRST_FACTOR, GOLDEN, Hashes, mix
 from radboost.rows.weights import RowWeights
 
 Mask = npt.NDArray[np.bool_]
-Between = tuple[float, float]
+Between = tuple[float, float]  # fractions a < b in [0, 1]: the interval [a, b)
 
-# Limit of units that are split one by one, or twice the number of distinct rows if that is larger. Beyond it copies of
-# a row are grouped into units of equal size.
+# Maximum number of units, or twice the number of distinct rows if that is larger. Up to it each draw is a unit; beyond
+# it a unit is at most 2^k draws of equal rows, which are held back together.
 MOST_UNITS = 2**22
-ROUNDING = 1e-9  # tolerance of a fraction times a number of rows, so that 3 / 25 of 25 rows are 3
+ROUNDING = 1e-9  # of fraction * number of rows, before it is rounded up: 3 / 25 of 25 rows are 3
 
 
 class NothingToHoldBackError(ValueError):
@@ -28,19 +28,19 @@ class NothingToHoldBackError(ValueError):
 
 @dataclass(frozen=True)
 class RowsByContent:
-    """The rows of one worker as units to split: a row of weight w is w draws.
+    """The rows of one worker, each of `copies` draws: its weight without class weights, or all 1 if one is not whole.
 
-    Each stratum (a class, or a class of a source) is split by itself.
+    Each stratum (a class, or a class of a source) is split by itself. Methods are collective: all workers call them.
     """
 
     keys: Hashes
-    """Hashes of the content, mixed with the seed: copies have equal keys and strata."""
+    """Hash of each row's content, mixed with the seed: equal rows have equal keys and strata; shape (n_rows,)."""
     strata: npt.NDArray[np.uint32]
     weights: RowWeights
     copies: FloatArray
-    """Number of draws of each row, whole."""
+    """Number of draws of each row: whole numbers, at least 1."""
     ties: FloatArray
-    """Sort keys of rows with equal hashes: their weight, targets and costs; shape (n_rows, at least 1)."""
+    """Weight, targets and costs, by which rows with equal keys are sorted; shape (n_rows, at least 1)."""
 
     @classmethod
     def of(
@@ -58,14 +58,14 @@ class RowsByContent:
         return cls(keys, strata, weights, copies, ties)
 
     def different(self, between: Between) -> Mask:
-        """Mask of rows in this interval of fractions of their stratum's distinct rows, sorted by key; never all."""
+        """Mask of rows in this interval of their stratum's distinct rows, sorted by key, with all copies; never all."""
         keys, strata = self.weights.gather(self.keys), self.weights.gather(self.strata)
         return _between(self.keys, self.strata, *_ends(keys, strata, between, distinct=True))
 
     def draws(self, between: Between) -> FloatArray:
-        """Number of draws of each row in this interval of fractions of their stratum's draws, sorted by key; never all.
+        """Number of draws of each row that lie in this interval of their stratum's draws, sorted by key; never all.
 
-        The first draw of a row has the row's key, and every further one a key of its own. A table without copies is
+        The first draw of equal rows has their key, and every further one a key of its own. A table without copies is
         therefore split as by `different`.
         """
         keys, strata = self.weights.gather(self.keys), self.weights.gather(self.strata)
@@ -97,7 +97,7 @@ class RowsByContent:
 def _held_draws(
     keys: Hashes, strata: npt.NDArray[np.uint32], firsts: npt.NDArray[np.intp], copies: FloatArray, between: Between
 ) -> FloatArray:
-    """Draws to hold back of each row; rows are sorted into groups of equal rows, which begin at `firsts`."""
+    """Draws held back of each row, sorted into groups of equal rows; `keys`, `strata`, `firsts` (start): by group."""
     totals = np.add.reduceat(copies, firsts)
     size = 1
     while np.ceil(totals / size).sum() > max(MOST_UNITS, 2 * len(totals)):
@@ -107,7 +107,7 @@ def _held_draws(
     number = np.arange(len(group)) - np.repeat(np.cumsum(n_units) - n_units, n_units)
     of_units = _of_copies(keys[group], number)
     held = _between(of_units, strata[group], *_ends(of_units, strata[group], between))
-    # Draws are numbered through all groups; a row has those from its own start to the start of the next row.
+    # Draws are numbered through all groups. The number of held ones before a draw is linear in it within each unit.
     begin = (np.cumsum(totals) - totals)[group] + number * float(size)
     begin = np.append(begin, totals.sum())
     held_before = np.concatenate([[0.0], np.cumsum(held * np.diff(begin))])
@@ -118,7 +118,7 @@ def _held_draws(
 def _ends(
     keys: Hashes, strata: npt.NDArray[np.uint32], between: Between, *, distinct: bool = False
 ) -> tuple[npt.NDArray[np.uint32], Hashes, Hashes]:
-    """Strata with rows to hold back, and the lowest and the highest key of these rows."""
+    """Strata with keys in the interval, and the lowest and highest of these; `distinct`: equal keys count once."""
     ends = []
     for stratum in np.unique(strata).tolist():
         ranked = np.sort(keys[strata == stratum])
@@ -147,5 +147,5 @@ def _between(
 
 
 def _of_copies(keys: Hashes, number: npt.NDArray[np.int64]) -> Hashes:
-    """Key of each copy of a row: the row's own for number 0, another for every other number."""
+    """Key of draw `number` of a group of equal rows: the group's own for 0, a hash of both otherwise."""
     return np.where(number == 0, keys, mix(keys, number - 1))

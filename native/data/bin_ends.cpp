@@ -15,7 +15,7 @@ struct Run {
 
 class BinDivider {
 public:
-    explicit BinDivider(const std::vector<double>& upto) : upto_(upto) {}
+    explicit BinDivider(const std::vector<double>& cumulative) : cumulative_(cumulative) {}
 
     void divide(const Run& run) {
         const std::vector<std::size_t> apart = values_apart(run);
@@ -38,7 +38,7 @@ public:
     std::vector<std::size_t> ends;
 
 private:
-    double weight(std::size_t first, std::size_t last) const { return upto_[last] - upto_[first]; }
+    double weight(std::size_t first, std::size_t last) const { return cumulative_[last] - cumulative_[first]; }
     double weight(const Run& run) const { return weight(run.first, run.last); }
     bool heavier_bins(const Run& a, const Run& b) const {
         return weight(a) * static_cast<double>(b.n_bins) > weight(b) * static_cast<double>(a.n_bins);
@@ -59,11 +59,11 @@ private:
     // Values with bins of their own, ascending: the most of the heaviest for which `fits` holds, by bisection.
     std::vector<std::size_t> values_apart(const Run& run) const {
         if (run.size() <= run.n_bins) return {};
-        const double share = weight_of_a_bin(
+        const double bin_weight = weight_of_a_bin(
             run.size(), [&](std::size_t i) { return weight(run.first + i, run.first + i + 1); }, run.n_bins);
         std::vector<std::size_t> heavy;
         for (std::size_t i = run.first; i < run.last; ++i)
-            if (weight(i, i + 1) > share) heavy.push_back(i);
+            if (weight(i, i + 1) > bin_weight) heavy.push_back(i);
         std::stable_sort(heavy.begin(), heavy.end(),
                          [&](std::size_t a, std::size_t b) { return weight(a, a + 1) > weight(b, b + 1); });
         std::size_t n_apart = 0, too_many = heavy.size() + 1;
@@ -93,23 +93,23 @@ private:
         std::size_t end = run.first;
         for (std::size_t k = 1; k < run.n_bins; ++k) {
             const std::size_t last = run.last - (run.n_bins - k);  // leaves at least one value for each later bin
-            const auto reached = std::partition_point(
-                upto_.begin() + static_cast<std::ptrdiff_t>(end + 1), upto_.begin() + static_cast<std::ptrdiff_t>(last),
-                [&](double sum) { return (sum - upto_[run.first]) * n_bins < static_cast<double>(k) * total; });
-            end = static_cast<std::size_t>(reached - upto_.begin());
+            const auto reached = std::partition_point(cumulative_.begin() + static_cast<std::ptrdiff_t>(end + 1),
+                cumulative_.begin() + static_cast<std::ptrdiff_t>(last),
+                [&](double sum) { return (sum - cumulative_[run.first]) * n_bins < static_cast<double>(k) * total; });
+            end = static_cast<std::size_t>(reached - cumulative_.begin());
             ends.push_back(end);
         }
         ends.push_back(run.last);
     }
 
-    const std::vector<double>& upto_;
+    const std::vector<double>& cumulative_;
 };
 
 }  // namespace
 
-std::vector<std::size_t> bin_ends(const std::vector<double>& upto, std::size_t n_bins) {
-    BinDivider divider(upto);
-    const std::size_t size = upto.size() - 1;
+std::vector<std::size_t> bin_ends(const std::vector<double>& cumulative, std::size_t n_bins) {
+    BinDivider divider(cumulative);
+    const std::size_t size = cumulative.size() - 1;
     if (size > 0) divider.divide({0, size, std::min(n_bins, size)});
     return std::move(divider.ends);
 }

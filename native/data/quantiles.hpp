@@ -75,17 +75,17 @@ template <class Value, class Add, class Between = double (*)(double, double)>
 std::vector<double> bin_thresholds(std::size_t size, Value&& value, Add&& add, int max_bins,
                                    Between&& between = midpoint) {
     std::vector<decltype(value(0))> values;
-    std::vector<double> upto(1);  // cumulative weight, as bin_ends takes it
+    std::vector<double> cumulative(1);  // weights, as bin_ends takes them
     values.reserve(size);
-    upto.reserve(size + 1);
+    cumulative.reserve(size + 1);
     double sum = 0;
     for (std::size_t i = 0; i < size;) {
         values.push_back(value(i));
         for (; i < size && value(i) == values.back(); ++i) add(i, sum);
-        upto.push_back(sum);
+        cumulative.push_back(sum);
     }
     std::vector<double> thresholds;
-    for (const std::size_t end : bin_ends(upto, static_cast<std::size_t>(max_bins)))
+    for (const std::size_t end : bin_ends(cumulative, static_cast<std::size_t>(max_bins)))
         if (end < values.size()) thresholds.push_back(between(values[end - 1], values[end]));
     return thresholds;
 }

@@ -9,7 +9,7 @@ namespace radboost {
 namespace {
 
 // Masks count as sparse when a pass reads more than this many times the mask words that packed rows would take.
-constexpr std::size_t kThinness = 6;
+constexpr std::size_t kMinimumSparsity = 6;
 
 }  // namespace
 
@@ -21,15 +21,17 @@ bool LayerGrower::worth_packing() const {
     const double passes = std::ldexp(1.0, options_.max_depth - nodes_[layer_[0]].depth) - 1.0;
     constexpr std::size_t kMoreBytes = 8;  // per row: weight and index (uint32), packed besides the codes
     if (passes * static_cast<double>(2 * n_asked() + 1) <= static_cast<double>(d + kMoreBytes)) return false;
-    std::size_t passed = 0, wanted = 0;
+    std::size_t read_words = 0, packed_words = 0;
     for (const std::size_t index : layer_) {
-        passed += blocks_[nodes_[index].block].n_words;
-        wanted += words_for(nodes_[index].count);
+        read_words += blocks_[nodes_[index].block].n_words;
+        packed_words += words_for(nodes_[index].count);
     }
-    return passed > kThinness * wanted + 64;  // never for a few words
+    return read_words > kMinimumSparsity * packed_words + 64;  // never for a few words
 }
 
 // Copies the rows of each node of the layer to a block of its own, in the storage that the old blocks do not use.
+//   before, a block of both:  column 0 |a.b..ab..a|  column 1 |a.b..ab..a| ...  masks: a 1000010001, b 0010001000
+//   after, block of node a:  column 0 |aaa|  column 1 |aaa| ...  mask 111;  block of node b:  |bb|  |bb| ...  mask 11
 void LayerGrower::pack_layer() {
     const std::vector<Block> old = std::move(blocks_);
     std::vector<std::size_t> offsets(layer_.size() + 1, 0);

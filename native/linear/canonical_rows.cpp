@@ -80,19 +80,19 @@ void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uin
 }
 
 template <class T>
-void hash_compressed(const std::int64_t* starts, const std::int32_t* places, const T* values, std::size_t n_lines,
+void hash_compressed(const std::int64_t* starts, const std::int32_t* indices, const T* values, std::size_t n_lines,
                      bool by_column, int n_threads, std::uint64_t* out) {
     if (by_column) {
         for (std::size_t line = 0; line < n_lines; ++line)
             for (std::int64_t at = starts[line]; at < starts[line + 1]; ++at)
-                out[places[at]] += cell_hash(static_cast<double>(values[at]), odd_number(line));
+                out[indices[at]] += cell_hash(static_cast<double>(values[at]), odd_number(line));
         return;
     }
     parallel_for(n_threads, (n_lines + kTileRows - 1) / kTileRows, [&](std::size_t task) {
         for (std::size_t line = task * kTileRows; line < std::min(n_lines, (task + 1) * kTileRows); ++line)
             for (std::int64_t at = starts[line]; at < starts[line + 1]; ++at)
                 out[line] += cell_hash(static_cast<double>(values[at]),
-                                       odd_number(static_cast<std::size_t>(places[at])));
+                                       odd_number(static_cast<std::size_t>(indices[at])));
     });
 }
 
@@ -114,12 +114,12 @@ void gather_columns(MatrixView<T> X, const std::int64_t* rows, std::size_t n_row
 }
 
 template <class T>
-void compress_columns(const std::int64_t* starts, const std::int32_t* places, const T* values,
+void compress_columns(const std::int64_t* starts, const std::int32_t* indices, const T* values,
                       const std::int64_t* rows, std::size_t n_rows, std::size_t n_columns,
                       int n_threads, std::int64_t* column_starts, std::int32_t* column_rows, T* column_values) {
     std::fill(column_starts, column_starts + n_columns + 1, std::int64_t{0});
     for (std::size_t i = 0; i < n_rows; ++i)
-        for (std::int64_t at = starts[rows[i]]; at < starts[rows[i] + 1]; ++at) ++column_starts[places[at] + 1];
+        for (std::int64_t at = starts[rows[i]]; at < starts[rows[i] + 1]; ++at) ++column_starts[indices[at] + 1];
     for (std::size_t j = 0; j < n_columns; ++j) column_starts[j + 1] += column_starts[j];
     std::vector<std::int64_t> next(column_starts, column_starts + n_columns);
     // Each task reads all entries and writes those of its own range of columns, which stay in the cache.
@@ -129,13 +129,12 @@ void compress_columns(const std::int64_t* starts, const std::int32_t* places, co
             const auto entry = static_cast<std::int64_t>(range_begin(static_cast<std::size_t>(n_entries), kShares, part));
             return std::lower_bound(column_starts, column_starts + n_columns, entry) - column_starts;
         };
-        const std::ptrdiff_t first = bound(share), last = share + 1 == kShares
-                                                              ? static_cast<std::ptrdiff_t>(n_columns)
-                                                              : bound(share + 1);
+        const std::ptrdiff_t first = bound(share);
+        const std::ptrdiff_t last = share + 1 == kShares ? static_cast<std::ptrdiff_t>(n_columns) : bound(share + 1);
         for (std::size_t i = 0; i < n_rows; ++i)
             for (std::int64_t at = starts[rows[i]]; at < starts[rows[i] + 1]; ++at) {
-                if (places[at] < first || places[at] >= last) continue;
-                const std::int64_t to = next[static_cast<std::size_t>(places[at])]++;
+                if (indices[at] < first || indices[at] >= last) continue;
+                const std::int64_t to = next[static_cast<std::size_t>(indices[at])]++;
                 column_rows[to] = static_cast<std::int32_t>(i);
                 column_values[to] = values[at];
             }
@@ -143,9 +142,9 @@ void compress_columns(const std::int64_t* starts, const std::int32_t* places, co
 }
 
 void centre_columns(double* columns, std::size_t n_columns, std::size_t n_rows, const double* weights, bool centre,
-                    int n_threads, double* centres, double* squares) {
+                    int n_threads, double* centres, double* sums_of_squares) {
     parallel_for(n_threads, n_columns, [&](std::size_t j) {
-        centre_column(columns + j * n_rows, n_rows, weights, centre, centres + j, squares + j);
+        centre_column(columns + j * n_rows, n_rows, weights, centre, centres + j, sums_of_squares + j);
     });
 }
 

@@ -13,9 +13,9 @@ namespace radboost {
 template <class T>
 void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uint64_t* out);
 
-// The same for CSR (CSC if by_column). Lines: rows (columns); starts: (n_lines + 1,); places: column (row) by entry.
+// The same for CSR (CSC if by_column). Lines: rows (columns); starts: (n_lines + 1,); indices: column (row) by entry.
 template <class T>
-void hash_compressed(const std::int64_t* starts, const std::int32_t* places, const T* values, std::size_t n_lines,
+void hash_compressed(const std::int64_t* starts, const std::int32_t* indices, const T* values, std::size_t n_lines,
                      bool by_column, int n_threads, std::uint64_t* out);
 
 // out[j, i] = X[rows[i], j]; out has shape (n_columns, n_rows).
@@ -24,13 +24,13 @@ void gather_columns(MatrixView<T> X, const std::int64_t* rows, std::size_t n_row
 
 // Converts CSR to CSC; row i is input row rows[i]. column_starts: (n_columns + 1,); column_rows, _values: by entry.
 template <class T>
-void compress_columns(const std::int64_t* starts, const std::int32_t* places, const T* values,
+void compress_columns(const std::int64_t* starts, const std::int32_t* indices, const T* values,
                       const std::int64_t* rows, std::size_t n_rows, std::size_t n_columns, int n_threads,
                       std::int64_t* column_starts, std::int32_t* column_rows, T* column_values);
 
-// If `centre`, subtracts centres[j] = sum_i w_i x_ji in place, else centres[j] = 0; then squares[j] = sum_i w_i x_ji^2.
-// columns x: shape (n_columns, n_rows); weights w: (n_rows,), must sum to 1; centres, squares: (n_columns,).
+// If `centre`, subtracts centres[j] = sum_i w_i x_ji, j < n_columns, in place, else centres[j] = 0. Then
+// sums_of_squares[j] = sum_i w_i x_ji^2. columns x: (n_columns, n_rows); weights w: (n_rows,), must sum to 1.
 void centre_columns(double* columns, std::size_t n_columns, std::size_t n_rows, const double* weights, bool centre,
-                    int n_threads, double* centres, double* squares);
+                    int n_threads, double* centres, double* sums_of_squares);
 
 }  // namespace radboost

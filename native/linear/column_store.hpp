@@ -17,15 +17,15 @@ struct DenseColumns {
 
     // entries: number stored in a column; dot: product with a vector (n_rows,); each: function(row, value) per entry.
     RADBOOST_INLINE std::size_t entries(std::size_t) const { return n_rows; }
-    RADBOOST_INLINE double dot(std::size_t column, const double* with) const {
+    RADBOOST_INLINE double dot(std::size_t column, const double* vector) const {
         const double* x = data + column * n_rows;
         double lanes[kLanes] = {};
         std::size_t i = 0;
         for (; i + kLanes <= n_rows; i += kLanes)
-            for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += x[i + lane] * with[i + lane];
+            for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += x[i + lane] * vector[i + lane];
         double sum = 0.0;
         for (std::size_t lane = 0; lane < kLanes; ++lane) sum += lanes[lane];
-        for (; i < n_rows; ++i) sum += x[i] * with[i];
+        for (; i < n_rows; ++i) sum += x[i] * vector[i];
         return sum;
     }
     template <class Function>
@@ -46,17 +46,17 @@ struct CompressedColumns {
     RADBOOST_INLINE std::size_t entries(std::size_t column) const {
         return static_cast<std::size_t>(starts[column + 1] - starts[column]);
     }
-    RADBOOST_INLINE double dot(std::size_t column, const double* with) const {
+    RADBOOST_INLINE double dot(std::size_t column, const double* vector) const {
         const std::int32_t* row = rows + starts[column];
         const Value* value = values + starts[column];
         const std::size_t n = entries(column);
         double first = 0.0, second = 0.0;
         std::size_t i = 0;
         for (; i + 2 <= n; i += 2) {
-            first += static_cast<double>(value[i]) * with[row[i]];
-            second += static_cast<double>(value[i + 1]) * with[row[i + 1]];
+            first += static_cast<double>(value[i]) * vector[row[i]];
+            second += static_cast<double>(value[i + 1]) * vector[row[i + 1]];
         }
-        if (i < n) first += static_cast<double>(value[i]) * with[row[i]];
+        if (i < n) first += static_cast<double>(value[i]) * vector[row[i]];
         return first + second;
     }
     template <class Function>
@@ -64,8 +64,7 @@ struct CompressedColumns {
         const std::int32_t* row = rows + starts[column];
         const Value* value = values + starts[column];
         const std::size_t n = entries(column);
-        for (std::size_t i = 0; i < n; ++i)
-            function(static_cast<std::size_t>(row[i]), static_cast<double>(value[i]));
+        for (std::size_t i = 0; i < n; ++i) function(static_cast<std::size_t>(row[i]), static_cast<double>(value[i]));
     }
     // Throws unless starts and row indices are valid; the caller checks that the arrays have these lengths.
     void check() const {

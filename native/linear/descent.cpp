@@ -54,13 +54,13 @@ struct Descent {
         RowStep step(options.penalty, k), free_step(row_penalty_named("l1"), k);
         Extrapolation<Model> extrapolation(model, options.penalty, prices,
                                            {weights, intercept, n_columns * k, options.intercept ? k : 0});
-        std::vector<std::size_t> all(n_columns), used;  // used: the active set
+        std::vector<std::size_t> all(n_columns), active;  // active: those with nonzero weights
         for (std::size_t c = 0; c < n_columns; ++c) all[c] = c;
         std::size_t entries = 0;
         bool over_all = true;
         for (std::size_t pass = 0; pass < most_passes; ++pass) {
             double change = 0.0;
-            for (const std::size_t c : over_all ? all : used) {
+            for (const std::size_t c : over_all ? all : active) {
                 const double moved = step([&](std::size_t r) { return model.slope(c, r); },
                                           [&](const double* by) { model.move(c, by); }, curvatures + c * k, prices[c],
                                           weights + c * k);
@@ -82,10 +82,10 @@ struct Descent {
                 continue;
             }
             if (over_all) {
-                used.clear();
+                active.clear();
                 for (std::size_t c = 0; c < n_columns; ++c)
                     if (std::any_of(weights + c * k, weights + (c + 1) * k, [](double w) { return w != 0.0; }))
-                        used.push_back(c);
+                        active.push_back(c);
                 over_all = false;
             }
             extrapolation.follow();
@@ -151,16 +151,16 @@ void fill_matrix(const CompressedColumns<Value>& store, const double* factors, S
     for (std::size_t i = 0; i < store.n_rows; ++i)
         for (std::size_t a = starts[i]; a < starts[i + 1]; ++a) {
             const double weighted = curvature[i] * values[a];
-            double* line = matrix + columns[a] * side;
-            line[side - 1] += weighted;
-            for (std::size_t b = starts[i]; b <= a; ++b) line[columns[b]] += weighted * values[b];
+            double* gram_row = matrix + columns[a] * side;
+            gram_row[side - 1] += weighted;
+            for (std::size_t b = starts[i]; b <= a; ++b) gram_row[columns[b]] += weighted * values[b];
         }
 }
 
 // Continues with Gram matrices for up to most_passes more; updates model.direction, not residual. True if converged.
 template <class Store>
-bool go_on_with_matrices(const Store& store, const double* factors, Selection selection, const QuadraticModel& model,
-                         Descent& descent, std::size_t& passes) {
+bool continue_on_gram(const Store& store, const double* factors, Selection selection, const QuadraticModel& model,
+                      Descent& descent, std::size_t& passes) {
     const std::size_t k = model.n_outputs, m = store.n_rows, n = selection.size;
     GramModel gram(n, k);
     const std::size_t side = gram.side();
@@ -221,11 +221,11 @@ std::size_t descend(const Store& store, const double* factors, Selection selecti
     ScoreModel<Store> rows(store, factors, selection, model);
     const std::size_t side = selection.size + 1;  // with the intercept
     const bool fits = model.row_weights == nullptr && model.n_outputs * side * side <= kLargestMatrix;
-    const std::size_t price = fits ? passes_for_matrices(store, selection) : options.most_passes;  // passes over rows
-    const std::size_t first = fits && options.expected_passes > price ? 0 : std::min(options.most_passes, price);
+    const std::size_t gram_passes = fits ? passes_for_matrices(store, selection) : options.most_passes;
+    const std::size_t first = fits && options.expected_passes > gram_passes ? 0 : std::min(options.most_passes, gram_passes);
     std::size_t passes = 0;
     if (!run_on_rows(descent, rows, first, passes) && first < options.most_passes)
-        go_on_with_matrices(store, factors, selection, model, descent, passes);
+        continue_on_gram(store, factors, selection, model, descent, passes);
     return passes;
 }
 

@@ -41,7 +41,7 @@ std::vector<std::int32_t> ClassScores::leaf_changes(const HypothesisColumns& col
 // For leaf values h(c); evaluates all classes. Row slope: sum over wrong c of (dloss / df(c)) * (h(c) - h(own)).
 LineSums ClassScores::along_leaves(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss,
                                    int n_threads) {
-    require(per_class(), "leaves with numbers go with objectives that count each wrong answer");
+    require(per_class(), "leaf values for each class need the objective \"sum\" or \"compsum\"");
     const std::size_t n = n_rows(), n_parts = parts(n_threads), classes = n_classes();
     const std::vector<std::int32_t> changes = leaf_changes(columns, slot, eta);
     const std::vector<std::int32_t>& table = columns.table(slot);
@@ -60,17 +60,17 @@ LineSums ClassScores::along_leaves(const HypothesisColumns& columns, std::size_t
                 const std::int32_t* change = changes.data() + static_cast<std::size_t>(leaves[r]) * classes;
                 for (std::size_t c = 0; c < classes; ++c) moved[r * classes + c] = scores[r * classes + c] + change[c];
             }
-            const ClassBlock there{moved.data(), count, classes, own};  // scores + eta h
-            largest_wrong(there, scratch.largest.data());
-            objective_.evaluate(there, scratch.largest.data(), nullptr, *loss_,
+            const ClassBlock stepped{moved.data(), count, classes, own};  // scores + eta h
+            largest_wrong(stepped, scratch.largest.data());
+            objective_.evaluate(stepped, scratch.largest.data(), nullptr, *loss_,
                                 {scratch.terms.data(), scratch.values.data(), scratch.scale.data(), pull.data(),
                                  line_.value.data() + begin});
             for (std::size_t r = 0; r < count; ++r) {
-                const std::int32_t* number = table.data() + static_cast<std::size_t>(leaves[r]) * classes;
+                const std::int32_t* leaf = table.data() + static_cast<std::size_t>(leaves[r]) * classes;
                 const double* term = scratch.terms.data() + r * classes;
-                double nearer = 0;  // row slope in units of scale[r] / kValueGrid
-                for (std::size_t c = 0; c < classes; ++c) nearer += term[c] * static_cast<double>(number[c] - number[own]);
-                line_.slope[begin + r] = nearer * scratch.scale[r] / kValueGrid;
+                double slope = 0;  // row slope in units of scale[r] / kValueGrid
+                for (std::size_t c = 0; c < classes; ++c) slope += term[c] * static_cast<double>(leaf[c] - leaf[own]);
+                line_.slope[begin + r] = slope * scratch.scale[r] / kValueGrid;
             }
         });
     });

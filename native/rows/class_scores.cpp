@@ -273,7 +273,7 @@ void ClassScores::step(const HypothesisColumns& columns, std::size_t slot, doubl
     current_ = false;
     const std::size_t n = n_rows(), n_parts = parts(n_threads), classes = n_classes();
     if (columns.has_leaves(slot)) {
-        require(per_class() && factors == nullptr, "leaves with numbers go with objectives that count each wrong answer");
+        require(per_class() && factors == nullptr, "leaf values for each class need the objective \"sum\" or \"compsum\"");
         const std::vector<std::int32_t> changes = leaf_changes(columns, slot, eta);
         parallel_for(n_threads, n_parts, [&](std::size_t part) {
             std::vector<std::int32_t> leaves(block_rows());

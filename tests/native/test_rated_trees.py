@@ -138,5 +138,5 @@ def test_what_is_out_of_range_is_refused() -> None:
     sizes, _ = grown.grow(0)
     slot = grown.store_rated(sizes[-1], columns)
     for move in (state.along, state.step):
-        with pytest.raises(ValueError, match="count each wrong answer"):
+        with pytest.raises(ValueError, match="leaf values for each class need"):
             move(columns, slot, 0.5, 1)

@@ -118,34 +118,34 @@ def test_every_copy_is_held_back_once() -> None:
     assert 0.6 * spread < np.std(shares) < 1.5 * spread
 
 
-def naive_draws(keys: Any, strata: Any, copies: Any, between: tuple[float, float]) -> list[int]:
+def naive_draws(keys: Any, strata: Any, copies: Any, interval: tuple[float, float]) -> list[int]:
     """The number of draws of each row, given in the order of ties, that are held back: one by one."""
     draws: list[tuple[int, int, int]] = []  # stratum, key, row
     seen: dict[Any, int] = {}
     for row, (key, stratum, n) in enumerate(zip(keys.tolist(), strata.tolist(), copies.tolist(), strict=True)):
         for _ in range(int(n)):
             number = seen[key, stratum] = seen.get((key, stratum), -1) + 1
-            of_copy = splitting._of_copies(np.array([key], dtype=np.uint64), np.array([number]))[0]
-            draws.append((stratum, int(of_copy), row))
+            key_of_draw = splitting._draw_keys(np.array([key], dtype=np.uint64), np.array([number]))[0]
+            draws.append((stratum, int(key_of_draw), row))
     held = [0] * len(keys)
     for stratum in set(strata.tolist()):
         ranked = sorted(draw for draw in draws if draw[0] == stratum)
-        first, last = (math.ceil(share * len(ranked) - 1e-9) for share in between)
+        first, last = (math.ceil(share * len(ranked) - 1e-9) for share in interval)
         for _, _, row in ranked[first : min(last, first + len(ranked) - 1)]:
             held[row] += 1
     return held
 
 
-@pytest.mark.parametrize("between", [(0.0, 0.1), (0.2, 0.7), (2 / 3, 1.0), (0.0, 1.0)])
-def test_draws_one_by_one(between: tuple[float, float]) -> None:
+@pytest.mark.parametrize("interval", [(0.0, 0.1), (0.2, 0.7), (2 / 3, 1.0), (0.0, 1.0)])
+def test_draws_one_by_one(interval: tuple[float, float]) -> None:
     rng = np.random.default_rng(0)
     hashes, strata = rng.integers(0, 25, 80).astype(np.uint64), rng.integers(0, 3, 80).astype(np.uint32)
     for copies in (np.ones(80), rng.integers(1, 40, 80).astype(float)):
         weights = RowWeights(copies, 80)
         rows = splitting.RowsByContent.of(hashes.copy(), strata, 7, weights, copies, np.arange(80.0)[:, None])
-        assert rows.draws(between).tolist() == naive_draws(rows.keys, strata, copies, between)
+        assert rows.draws(interval).tolist() == naive_draws(rows.keys, strata, copies, interval)
     once = splitting.RowsByContent.of(np.arange(80, dtype=np.uint64), strata, 7, weights, np.ones(80), np.ones((80, 1)))
-    np.testing.assert_array_equal(once.draws(between), once.different(between))
+    np.testing.assert_array_equal(once.draws(interval), once.distinct_rows(interval))
 
 
 def test_as_many_folds_as_rows() -> None:

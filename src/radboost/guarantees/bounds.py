@@ -19,7 +19,7 @@ from radboost._validation import check_sample_weight
 from radboost.ensemble import Ensemble
 from radboost.guarantees.holdout import padded, probability
 from radboost.guarantees.margins import margins, margins_to_try, voting_ensemble
-from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
+from radboost.guarantees.prices import Prices, check_sets_fixed, prices
 from radboost.guarantees.theorems import Statement, one_set, several_families
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
@@ -209,7 +209,7 @@ def bound(
             f"predict of this model does not answer with the class of the largest score (decision={decides_by!r}), "
             'which the bound is about. model.set_params(decision="argmax") needs no new fit.'
         )
-    refuse_what_rows_chose(model, ensemble)
+    check_sets_fixed(model, ensemble)
     statements = every_statement(model, X, y, grid, delta, sample_weight)
     return min(statements, key=lambda statement: statement.total)
 
@@ -244,7 +244,7 @@ def every_statement(
                     n_draws=statement.n_draws,
                     sample_size=m,
                     n_classes=n_classes,
-                    hypotheses=priced.about,
+                    hypotheses=priced.description,
                     theorem=papers if name is None else name,
                 )
             )
@@ -255,9 +255,9 @@ def _statements(
     priced: Prices, rho: float, delta: float, m: float, n_classes: int
 ) -> list[tuple[str | None, Statement]]:
     """Applicable statements with equal parts of delta; a single family needs no Theorem 1."""
-    part = delta / (3 if not priced.alone else 1 if priced.by_size is None else 2)
+    part = delta / (3 if not priced.single_family else 1 if priced.by_size is None else 2)
     sets = (
-        (MARGIN_BOUND, priced.one_class, priced.class_choices),
+        (MARGIN_BOUND, priced.whole_set, priced.set_choices),
         (BY_SIZE, priced.by_size, priced.size_choices),
     )
     statements: list[tuple[str | None, Statement]] = [
@@ -265,7 +265,7 @@ def _statements(
         for name, kappa, choices in sets
         if kappa is not None
     ]
-    if not priced.alone:
+    if not priced.single_family:
         statements.append((None, several_families(priced, rho, part, m, n_classes)))
     return statements
 

@@ -60,7 +60,7 @@ class NamedKernel:
 class PrecomputedKernel:
     """Kernel given by its values, a matrix of shape (n_objects, n_objects).
 
-    `column` of X holds the index of each row's object, 0 to n_objects - 1; objects of test rows are in the matrix too.
+    `column` of X holds the index of each row's object, 0 to n_objects - 1. Objects of test rows are in the matrix too.
     """
 
     def __init__(self, matrix: Any, column: int = 0) -> None:
@@ -76,14 +76,14 @@ class PrecomputedKernel:
         return np.ascontiguousarray(self.matrix[np.ix_(self._objects(X), self._objects(Y))])
 
     def _objects(self, X: FloatArray) -> Any:
-        numbers = X[:, self.columns[0]]
-        if not np.isin(numbers, np.arange(len(self.matrix))).all():
-            wrong = numbers[~np.isin(numbers, np.arange(len(self.matrix)))][0]
+        indices = X[:, self.columns[0]]
+        if not np.isin(indices, np.arange(len(self.matrix))).all():
+            wrong = indices[~np.isin(indices, np.arange(len(self.matrix)))][0]
             raise ValueError(
                 f"Column {self.columns[0]} of X names the rows of a precomputed kernel, 0 to {len(self.matrix) - 1}; "
                 f"got {wrong:g}."
             )
-        return numbers.astype(np.int64)
+        return indices.astype(np.int64)
 
     def __repr__(self) -> str:
         return f"PrecomputedKernel({len(self.matrix)} objects)"
@@ -113,13 +113,13 @@ def standardized(kernels: Sequence[KernelFunction], means: FloatArray, scales: F
     if not means.any() and np.all(scales == 1.0):  # standardize=False
         return list(kernels)
     result: list[KernelFunction] = []
-    for one in kernels:
-        if isinstance(one, NamedKernel):
-            seen = scales if one.columns is None else scales[list(one.columns)]
-            gamma = one.gamma or 1.0 / max(1, int(np.count_nonzero(seen)))
-            result.append(StandardizedKernel(replace(one, gamma=gamma), means, scales))
+    for kernel in kernels:
+        if isinstance(kernel, NamedKernel):
+            used_scales = scales if kernel.columns is None else scales[list(kernel.columns)]
+            gamma = kernel.gamma or 1.0 / max(1, int(np.count_nonzero(used_scales)))
+            result.append(StandardizedKernel(replace(kernel, gamma=gamma), means, scales))
         else:
-            result.append(one)
+            result.append(kernel)
     return result
 
 
@@ -153,9 +153,9 @@ def read_kernels(kernels: Any) -> list[KernelFunction]:
 
 def check_columns(kernels: Sequence[KernelFunction], n_features: int) -> None:
     """Raise ValueError if a kernel states `columns` that X does not have; plain functions state none."""
-    for number, kernel in enumerate(kernels):
+    for index, kernel in enumerate(kernels):
         for column in getattr(kernel, "columns", None) or ():
             if not 0 <= column < n_features:
                 raise ValueError(
-                    f"Kernel {number} looks at column {column}; X has {n_features} columns, 0 to {n_features - 1}."
+                    f"Kernel {index} looks at column {column}; X has {n_features} columns, 0 to {n_features - 1}."
                 )

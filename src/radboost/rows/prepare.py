@@ -208,9 +208,9 @@ class PreparedRows(ClassesOrTargets):
         row of weight 3 is three rows, which may be divided between both; a weight that is no whole number is not
         divided.
         """
-        between = part if isinstance(part, tuple) else (0.0, part)
+        interval = part if isinstance(part, tuple) else (0.0, part)
         rows = self._rows_by_content(seed, n_threads)
-        drawn = rows.draws(between)
+        drawn = rows.draws(interval)
         if not rows.weights.largest(drawn) > 0.0:
             raise NothingToHoldBackError(
                 f"None of the rows (n_samples={rows.weights.n_rows}) falls into the part that is to be held back: of "
@@ -230,7 +230,7 @@ class PreparedRows(ClassesOrTargets):
 
     def draw(self, fraction: float, seed: int, n_threads: int) -> PreparedRows:
         """Sample a fraction of the distinct rows of every class, by their content, each with all of its copies."""
-        return self._keep(np.flatnonzero(~self._rows_by_content(seed, n_threads).different((0.0, 1.0 - fraction))))
+        return self._keep(np.flatnonzero(~self._rows_by_content(seed, n_threads).distinct_rows((0.0, 1.0 - fraction))))
 
     def by_content(self, n_threads: int) -> PreparedRows:
         """These rows, sorted by the hashes of their bins and classes."""
@@ -257,12 +257,12 @@ class PreparedRows(ClassesOrTargets):
         strata = self.class_ids.astype(np.uint32)
         if self.sources is not None:  # some rows of every class of every source stay
             strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
-        ties = [(np.ones(self.n_rows) if self.weights is None else self.weights)[:, None]]
+        tie_breakers = [(np.ones(self.n_rows) if self.weights is None else self.weights)[:, None]]
         if self.targets is not None:
-            ties.append(self.targets if self.targets.ndim > 1 else self.targets[:, None])
+            tie_breakers.append(self.targets if self.targets.ndim > 1 else self.targets[:, None])
         if self.costs is not None and self.costs.per_row:
-            ties += [self.costs.table[self.order].astype(np.float64), self.costs.floor[self.order, None]]
-        given = (self.row_weights(), self.copies(), np.hstack(ties))
+            tie_breakers += [self.costs.table[self.order].astype(np.float64), self.costs.floor[self.order, None]]
+        given = (self.row_weights(), self.copies(), np.hstack(tie_breakers))
         return RowsByContent.of(joined(self.row_hashes(n_threads), self.offset), strata, seed, *given)
 
     def copies(self) -> FloatArray:

@@ -77,14 +77,6 @@ def test_python_calls_depend_on_columns_and_not_on_rows(form: str) -> None:
     assert python_calls(table(form, 20_000, 10)) <= few + 20  # pandas checks the first frames of a kind more closely
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-def test_ten_million_rows_take_as_few_calls(form: str) -> None:
-    python_calls(table(form, 500, 2))
-    few, more = python_calls(table(form, 10_000_000, 1)), python_calls(table(form, 10_000_000, 5))
-    assert (more - few) / 4 < MOST_CALLS
-
-
 MEMORY = """
 import sys
 import numpy as np

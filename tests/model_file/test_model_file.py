@@ -58,15 +58,6 @@ def test_any_number_of_classes(tmp_path: Path, n_classes: int, kernels: bool) ->
     assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
 
 
-@pytest.mark.parametrize("loss", ["exponential", "logistic"])
-@pytest.mark.parametrize("objective", ["sum", "maxsum", "max"])
-def test_the_objective_of_the_fit_comes_back(tmp_path: Path, objective: str, loss: str) -> None:
-    model = fitted(random_ensemble(1, 5), list("abcde"), objective, loss=loss)
-    loaded = reload(model, tmp_path / "m")
-    assert (loaded.objective_, loaded.loss_) == (objective, loss)
-    assert_same_model(model, loaded, ROWS)
-
-
 def test_an_empty_ensemble(tmp_path: Path) -> None:
     ensemble = random_ensemble(0, 4)
     nothing = Ensemble([], [], ensemble.steps[:0], n_rounds=1, n_features=3, n_families=1, sample_size=1.0, n_outputs=4)

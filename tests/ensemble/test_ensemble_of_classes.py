@@ -1,13 +1,11 @@
 """Trees, kernels and ensembles of several classes, put together by hand, against walks in Python."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hand_made import naive_prediction, naive_scores, random_ensemble, random_rows, random_tree, tree
+from hand_made import naive_scores, random_ensemble, random_rows, tree
 from radboost.boosting import Step, Trace
 from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
@@ -18,19 +16,6 @@ STUMP = [(1, 0.5, 1, 0, 1.0), (2,), (-1,)]
 
 
 # --- trees ------------------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 10**6), st.sampled_from([2, 3, 26, 300]))
-def test_trees_against_a_walk(seed: int, n_outputs: int) -> None:
-    rng = np.random.default_rng(seed)
-    one = random_tree(rng, 3, n_outputs)
-    X = random_rows(seed, m=40, missing=0.2)
-    expected = np.array([naive_prediction(one, row, n_outputs) for row in X])
-    np.testing.assert_array_equal(one.predict(X), expected)
-    assert set(expected.sum(axis=1)) <= {0.0, 1.0}
-    restored = pickle.loads(pickle.dumps(one))
-    np.testing.assert_array_equal(restored.predict(X), expected)
-    assert restored.n_outputs == n_outputs
 
 
 def test_trees_of_several_classes_have_no_mirror_image() -> None:

@@ -29,7 +29,6 @@ from radboost import (
     TreeOptions,
 )
 from radboost.ensemble import Ensemble
-from radboost.losses import QuantileLoss
 from radboost.model_file import MissingPartError, NotStored, encoding, read, save_model
 from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
 from radboost.sparsity import Generator, Kernel
@@ -184,13 +183,6 @@ def test_predictions_are_by_the_loss_of_the_fit(data, tmp_path: Path) -> None:
             loaded.predict(X)
     loaded.set_params(loss=Tripled())
     np.testing.assert_array_equal(loaded.predict(X), own.set_params(loss=Tripled()).predict(X))
-
-
-def test_a_fit_goes_on_from_a_file(data, tmp_path: Path) -> None:
-    longer = RGBRegressor(9, loss=QuantileLoss(0.8), warm_start=True).fit(*data)
-    short = RGBRegressor(4, loss=QuantileLoss(0.8), warm_start=True).fit(*data)
-    resumed = reload(short, tmp_path / "m").set_params(n_rounds=9).fit(*data)
-    np.testing.assert_array_equal(resumed.predict(data[0]), longer.predict(data[0]))
 
 
 def cosine_like(centres: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.metrics import accuracy_score, get_scorer
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GroupKFold, KFold
 
 from radboost import (
@@ -217,16 +217,6 @@ def test_groups_are_held_back_together() -> None:
         assert all(len(held_back & set(np.flatnonzero(groups == g))) in (0, 8) for g in range(20))
     with_splitter = small(cv=GroupKFold(4)).fit(X, Y, groups=groups)
     assert with_splitter.n_splits_ == 4
-
-
-def test_scoring_by_name_sees_weights() -> None:
-    def unweighted(model: Any, rows: Any, labels: Any) -> float:
-        return float(get_scorer("neg_log_loss")(model, rows, labels))
-
-    weights = np.where(Y == 1, 5.0, 1.0)
-    search = small(scoring="neg_log_loss", param_grid={"max_depth": [2]}).fit(X, Y, sample_weight=weights)
-    plain = small(scoring=unweighted, param_grid={"max_depth": [2]})
-    assert search.best_score_ != plain.fit(X, Y, sample_weight=weights).best_score_
 
 
 def test_costs_are_what_is_minimised() -> None:

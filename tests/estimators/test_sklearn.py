@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,14 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
 @parametrize_with_checks(OTHERS, expected_failed_checks=expected_failures)  # type: ignore[untyped-decorator]
 def test_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize("estimator", sorted({type(one) for one in ESTIMATORS + OTHERS}, key=lambda one: one.__name__))
+def test_init_only_stores(estimator: Any) -> None:
+    marks = {name: object() for name in inspect.signature(estimator).parameters}
+    model = estimator(**marks)
+    assert model.get_params(deep=False) == marks
+    assert vars(model) == marks
 
 
 def test_families_in_a_list_make_their_own_draws() -> None:

@@ -72,14 +72,6 @@ def dropper(*path):
     return change
 
 
-def resealed(path: Path, version: int) -> Path:
-    """Write another format version into a file and put its checksum right."""
-    body = bytearray(path.read_bytes()[:-32])
-    body[8:12] = struct.pack("<I", version)
-    path.write_bytes(bytes(body) + hashlib.sha256(body).digest())
-    return path
-
-
 def mended(path: Path, rng: np.random.Generator, n_edits: int) -> Path:
     """Change bytes of a file at random and put its checksum right."""
     whole = path.read_bytes()

@@ -84,19 +84,6 @@ def path(model: DeepBoostClassifier) -> list[tuple[int, int, float]]:
     return [(t, names[j], eta) for t, j, eta in model.ensemble_.steps.tolist()]
 
 
-def test_the_steepest_wins_and_order_breaks_no_rule() -> None:
-    assert [p[1] for p in path(run((2, 1, 3)))] == [1]
-    assert [p[1] for p in path(run((3, 2)))] == [2]
-
-
-def test_complexity_can_turn_the_choice() -> None:
-    """A hypothesis that costs more than its edge brings is not taken."""
-    S_over_m = math.e
-    edge = 0.6
-    assert path(run((1,), complexity_penalty=edge * S_over_m * 0.999)) != []
-    assert path(run((1,), complexity_penalty=edge * S_over_m * 1.001)) == []
-
-
 def test_damped_members_leave_the_way_to_new_hypotheses() -> None:
     """After a damped step GOOD is still the steepest, but it would grow: FAIR goes first."""
     steps = path(run((1,), (2,), learning_rate=0.1))
@@ -116,15 +103,6 @@ def test_a_proposal_that_is_a_member_moves_the_member() -> None:
         assert [p[0] for p in path(model)] == [0, 1, 2]
         assert all(p[2] > 0 for p in path(model))
         assert model.history_["n_hypotheses"] == [1, 1, 1]
-
-
-def test_whole_steps_revisit_the_steepest_member() -> None:
-    """With learning_rate 1 Figure 2's rule holds: FAIR disturbs GOOD, and GOOD comes back before POOR."""
-    model = run((1,), (2,), (3,), (3,), n_rounds=30, l1_penalty=0.01)
-    visited = [p[1] for p in path(model)]
-    assert visited[:2] == [1, 2]
-    assert visited.count(1) > 1
-    assert np.all(np.diff(model.history_["objective"]) <= 0)
 
 
 def superseded(rate: float) -> list[tuple[int, int, float, float]]:

@@ -100,33 +100,31 @@ def test_commands_on_a_model(kind: str, counted: Counter[tuple[str, Any]], tmp_p
     assert sorted(counted.values()) == [1, 1]
 
 
-ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "deepboost": lambda: radboost.DeepBoostClassifier(20, n_jobs=1),
-    "deepboost, class weights": lambda: radboost.DeepBoostClassifier(20, class_weight={0: 4.0}, n_jobs=1),
-    "rgb": lambda: radboost.RGBClassifier(20, n_jobs=1),
-    "rgb, class weights": lambda: radboost.RGBClassifier(20, class_weight="balanced", n_jobs=1),
-    "softmax": lambda: radboost.SoftmaxBoostClassifier(20, n_jobs=1),
-    "softmax, class weights": lambda: radboost.SoftmaxBoostClassifier(20, class_weight="balanced", n_jobs=1),
-    "softmax, drawn": lambda: radboost.SoftmaxBoostClassifier(20, decision="sample", random_state=3, n_jobs=1),
-    "sparse": lambda: radboost.SparseBoostClassifierCV(n_jobs=1),
-    "sparse, class weights": lambda: radboost.SparseBoostClassifier(class_weight="balanced", n_jobs=1),
+#: name -> an estimator, from a matrix of costs
+ESTIMATORS: dict[str, Callable[[Any], Any]] = {
+    "deepboost": lambda cost: radboost.DeepBoostClassifier(20, n_jobs=1),
+    "deepboost, class weights": lambda cost: radboost.DeepBoostClassifier(20, class_weight={0: 4.0}, n_jobs=1),
+    "rgb": lambda cost: radboost.RGBClassifier(20, n_jobs=1),
+    "rgb, class weights": lambda cost: radboost.RGBClassifier(20, class_weight="balanced", n_jobs=1),
+    "softmax": lambda cost: radboost.SoftmaxBoostClassifier(20, n_jobs=1),
+    "softmax, class weights": lambda cost: radboost.SoftmaxBoostClassifier(20, class_weight="balanced", n_jobs=1),
+    "softmax, drawn": lambda cost: radboost.SoftmaxBoostClassifier(20, decision="sample", random_state=3, n_jobs=1),
+    "softmax, argmax": lambda cost: radboost.SoftmaxBoostClassifier(20, cost=cost, decision="argmax", n_jobs=1),
+    "softmax, costs": lambda cost: radboost.SoftmaxBoostClassifier(20, cost=cost, decision="minimum_cost", n_jobs=1),
+    "sparse": lambda cost: radboost.SparseBoostClassifierCV(n_jobs=1),
+    "sparse, class weights": lambda cost: radboost.SparseBoostClassifier(class_weight="balanced", n_jobs=1),
 }
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", [*ESTIMATORS, "softmax, argmax", "softmax, minimum_cost"])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_labels_of_one_pass_are_those_of_predict(name: str, n_classes: int) -> None:
     """Also by costs, class weights and chance; ties and saturated probabilities included."""
     rng = np.random.default_rng(n_classes)
     X = rng.normal(size=(240, 3)).round(1)
     y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=240), [0.0] if n_classes == 2 else [-0.5, 0.5])
-    if name in ESTIMATORS:
-        model = ESTIMATORS[name]()
-    else:
-        cost = (1.0 + 4.0 * np.arange(n_classes))[:, None] * (1.0 - np.eye(n_classes))
-        decision = name.removeprefix("softmax, ")
-        model = radboost.SoftmaxBoostClassifier(20, cost=cost, decision=decision, n_jobs=1)
-    model.fit(X, y)
+    cost = (1.0 + 4.0 * np.arange(n_classes))[:, None] * (1.0 - np.eye(n_classes))
+    model = ESTIMATORS[name](cost).fit(X, y)
     far = np.vstack([X, 100.0 * X, np.zeros((5, 3))])
     labels, probabilities = labels_and_probabilities(getattr(model, "best_estimator_", model), far)
     np.testing.assert_array_equal(labels, model.predict(far))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,17 +38,10 @@ def write(path: Path, column: str, value: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(("column", "value", "target", "options", "message"), CELLS)
-def test_fits(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    column: str,
-    value: str,
-    target: str,
-    options: tuple[str, ...],
-    message: str,
-) -> None:
+@pytest.mark.parametrize("cell", CELLS)
+def test_fits(capsys: pytest.CaptureFixture[str], tmp_path: Path, cell: tuple[Any, ...]) -> None:
     """Also after rows without a target are left out, and in the second of two files."""
+    column, value, target, options, message = cell
     data = write(tmp_path / "t.csv", column, value)
     settings = FAST if target == "answer" else ("--jobs", "1")
     assert message in fails(capsys, "fit", data, "--target", target, *settings, *options)

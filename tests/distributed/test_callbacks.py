@@ -176,6 +176,7 @@ def test_a_seed_that_was_drawn_goes_on(seed: Any, tmp_path: Path) -> None:
     path, again = tmp_path / "fit.checkpoint", tmp_path / "copy.checkpoint"
     estimator = clone(DEEP).set_params(random_state=seed)
     model = fit(estimator, 2, [Checkpoint(path, every=1), Copy(path, again)])
+    assert (model.random_state is None) == (seed is None)
     assert everything(fit(estimator, 3, resume_from=again))[:-1] == everything(model)[:-1]
 
 

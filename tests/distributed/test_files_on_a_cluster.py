@@ -81,13 +81,9 @@ def test_predictions_of_files(client: Any, sales: Any, fitted: Any) -> None:
 
 
 def test_what_is_refused(client: Any, sales: Any) -> None:
-    folder, frame = sales
+    _, frame = sales
     with pytest.raises(ValueError, match="columns are for X that names Parquet files"):
         cluster_fits.fit(clone(DEEP), [], frame["bought"], columns=["a"], client=client)
-    with pytest.raises(TypeError, match="y must be the name of a column"):
-        cluster_fits.fit(clone(DEEP), folder, frame["bought"], client=client)
-    with pytest.raises(FileNotFoundError, match="no such file or folder"):
-        cluster_fits.fit(clone(DEEP), folder / "none.parquet", "bought", client=client)
 
 
 def test_what_each_worker_held(sales: Any, fitted: Any, tmp_path: Path) -> None:

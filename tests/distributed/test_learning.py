@@ -103,11 +103,6 @@ def test_poisson_where_a_worker_has_zeros_alone() -> None:
         )
 
 
-def test_several_targets() -> None:
-    X, y = table(5, 200, 5, 6)
-    check(RGBRegressor(2), X, np.column_stack([y, 100.0 * np.cos(y)]))
-
-
 def test_text_and_categories() -> None:
     with pytest.warns(UserWarning, match="holds text"):
         check(DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None), *words(), fractions(240))
@@ -227,13 +222,6 @@ def test_a_warm_start() -> None:
         assert everything(found) == everything(longer)
 
 
-def test_no_random_state_is_one_for_all_workers() -> None:
-    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, random_state=None, calibration=None)
-    one, other = fit_by_threads(estimator, divide(*TWO, None, 4), 2)
-    assert everything(one) == everything(other)
-    assert one.random_state is None
-
-
 def test_a_generator_is_asked_for_one_seed() -> None:
     estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
     expected = clone(estimator).set_params(random_state=np.random.RandomState(5)).fit(*TWO)
@@ -273,12 +261,6 @@ def test_bad_labels_and_weights_are_refused() -> None:
 def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
     with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
         FitTask.of(kind())
-
-
-def test_small_totals_are_warned_of_once_for_all() -> None:
-    X, y = TWO
-    with pytest.warns(UserWarning, match="sum to 2.6 for 260 rows"):
-        fit_by_threads(RGBClassifier(2), divide(X, y, np.full(260, 0.01), 3), 2)
 
 
 @pytest.mark.parametrize(

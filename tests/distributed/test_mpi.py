@@ -30,22 +30,12 @@ def run(n_ranks: int, what: str, *more: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_ranks", [1, 2, 3])
-def test_ranks_have_the_model_of_all_rows(n_ranks: int) -> None:
-    done = run(n_ranks, "equal_models")
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_ranks", [1, 3])
-def test_what_else_fit_takes(n_ranks: int, tmp_path: Path) -> None:
-    done = run(n_ranks, "what_else_fit_takes", str(tmp_path / "fit.checkpoint"))
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-def test_long_letters() -> None:
-    done = run(3, "long_letters")
+@pytest.mark.parametrize(
+    ("what", "n_ranks"),
+    [*(("equal_models", n) for n in (1, 2, 3)), *(("what_else_fit_takes", n) for n in (1, 3)), ("long_letters", 3)],
+)
+def test_ranks(what: str, n_ranks: int, tmp_path: Path) -> None:
+    done = run(n_ranks, what, str(tmp_path / "fit.checkpoint"))
     assert done.returncode == 0, done.stderr
 
 

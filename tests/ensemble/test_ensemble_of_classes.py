@@ -1,13 +1,11 @@
 """Trees, kernels and ensembles of several classes, put together by hand, against walks in Python."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hand_made import naive_prediction, naive_scores, random_ensemble, random_rows, random_tree, tree
+from hand_made import naive_scores, random_ensemble, random_rows, tree
 from radboost.boosting import Step, Trace
 from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
@@ -18,26 +16,6 @@ STUMP = [(1, 0.5, 1, 0, 1.0), (2,), (-1,)]
 
 
 # --- trees ------------------------------------------------------------------------------------------------
-
-
-def test_a_tree_votes_for_a_class_or_abstains() -> None:
-    one = tree(STUMP, n_features=2, n_outputs=4)
-    X = np.array([[9.0, 0.5], [9.0, 0.75], [9.0, np.nan]])
-    np.testing.assert_array_equal(one.predict(X), [[0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
-    np.testing.assert_array_equal(one.predict(X.astype(np.float32), n_threads=3), one.predict(X))
-
-
-@given(st.integers(0, 10**6), st.sampled_from([2, 3, 26, 300]))
-def test_trees_against_a_walk(seed: int, n_outputs: int) -> None:
-    rng = np.random.default_rng(seed)
-    one = random_tree(rng, 3, n_outputs)
-    X = random_rows(seed, m=40, missing=0.2)
-    expected = np.array([naive_prediction(one, row, n_outputs) for row in X])
-    np.testing.assert_array_equal(one.predict(X), expected)
-    assert set(expected.sum(axis=1)) <= {0.0, 1.0}
-    restored = pickle.loads(pickle.dumps(one))
-    np.testing.assert_array_equal(restored.predict(X), expected)
-    assert restored.n_outputs == n_outputs
 
 
 def test_trees_of_several_classes_have_no_mirror_image() -> None:
@@ -99,29 +77,6 @@ def test_scores_and_stages(seed: int, n_outputs: int, kernels: bool) -> None:
     for n_rounds in (1, ensemble.n_rounds // 2, ensemble.n_rounds):
         expected = naive_scores(ensemble, X, n_rounds)
         np.testing.assert_allclose(with_two_dimensions(stages[n_rounds - 1]), expected, rtol=0, atol=atol)
-
-
-def test_stages_are_copies() -> None:
-    stages = list(random_ensemble(0, 3).staged_decision_function(random_rows(0)))
-    assert not np.shares_memory(stages[0], stages[1])
-    assert (stages[0] != stages[-1]).any()
-
-
-def test_two_classes_in_one_column_or_in_two() -> None:
-    """h = +-1 with one output is the difference of the two outputs of a tree that votes."""
-    rng = np.random.default_rng(5)
-    signed = [random_tree(rng, 3, 1) for _ in range(6)]
-    voting = []
-    for one in signed:
-        arrays = [array.copy() for array in one.arrays]
-        arrays[4] = np.where(one.feature < 0, (one.value + 1) / 2, 0.0)
-        voting.append(type(one)(arrays, 3, one.n_splits, 2))
-    steps = np.array([(t, t, 0.25 + t / 8) for t in range(6)], dtype=STEP_TYPE)
-    rest = {"n_rounds": 6, "n_features": 3, "n_families": 1, "sample_size": 10.0}
-    X = random_rows(6, missing=0.1)
-    one_column = Ensemble(signed, [0.1] * 6, steps, **rest).decision_function(X)
-    columns = Ensemble(voting, [0.1] * 6, steps.copy(), n_outputs=2, **rest).decision_function(X)
-    np.testing.assert_array_equal(columns[:, 1] - columns[:, 0], one_column)
 
 
 def test_an_empty_ensemble_scores_zero() -> None:

@@ -113,21 +113,6 @@ def test_projections() -> None:
             assert np.linalg.norm(found - point) <= np.linalg.norm(others - point, axis=1).min() + 1e-9
 
 
-def test_no_other_weights_are_better_by_every_loss() -> None:
-    """Proposition 5.1: the minimum of the agnostic loss is on the frontier of Pareto."""
-    X, y = noisy(2)
-    model = AgnosticClassifier(CONVEX, n_rounds=10_000).fit(X, y)
-    best = np.array(list(model.loss_values_.values()))
-    rng = np.random.default_rng(0)
-    signs, D = 2.0 * y - 1.0, np.hstack([X, np.ones((len(X), 1))])
-    own = np.append(model.coef_[0], model.intercept_)
-    for size in (1e-3, 1e-2, 0.1, 1.0):
-        for w in own + size * rng.normal(size=(300, 4)):
-            margins = signs * (D @ w)
-            values = np.array([np.logaddexp(0.0, -margins).mean(), np.maximum(0.0, 1.0 - margins).mean()])
-            assert not (values < best - 2e-4).all()
-
-
 def test_the_rate_of_theorem_5_4() -> None:
     """The distance to the minimax value is below the theorem's bound, and falls like 1 / sqrt(T) or faster."""
     X, y = noisy(3)

@@ -165,17 +165,6 @@ def test_unknown_and_missing_categories() -> None:
     np.testing.assert_array_equal(model.decision_function(as_category), expected)
 
 
-def test_categories_in_another_order() -> None:
-    frame, y = make_rows(5)
-    model = quick(thresholds="best").fit(as_categories(frame), y)
-    declared = pd.CategoricalDtype(["white", "purple", "red", "green", "blue", "black"], ordered=True)
-    shuffled = as_categories(frame).assign(colour=frame["colour"].astype(declared))
-    np.testing.assert_array_equal(model.decision_function(shuffled), model.decision_function(as_categories(frame)))
-    again = quick(thresholds="best").fit(shuffled, y)
-    assert again.categories_ == model.categories_
-    np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
-
-
 def test_numbers_equal_numbers_of_another_type() -> None:
     """Integers become floats in a column that misses some, and booleans integers."""
     frame, y = make_rows(6, missing=0.0)

@@ -32,15 +32,6 @@ def test_scores_are_those_of_the_training_rows(n_classes):
         assert penalty < model.history_["objective"][-1]
 
 
-def test_values_are_the_leaves_own_edges():
-    """The first round: all rows weigh the same."""
-    X, y = data(2)
-    tree = DeepBoostClassifier(1, complexity_penalty=0.0, tree_options=RATED).fit(X, y).ensemble_.hypotheses[0]
-    values = tree.predict(X)
-    for value in np.unique(values):
-        assert value == pytest.approx(np.mean(y[values == value]), abs=2.0**-20)
-
-
 def test_nearly_even_leaves_move_less():
     X, y = data(2, m=600)
     y = np.where(np.random.default_rng(0).random(600) < 0.3, -y, y)

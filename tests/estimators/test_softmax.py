@@ -61,13 +61,6 @@ def test_the_risk_descends_with_full_gradients(n_classes: int) -> None:
     assert all(after < before for before, after in pairwise(risks))
 
 
-def test_the_line_search_never_goes_up() -> None:
-    X, y = smooth_classes(4, m=200, n_classes=4, noise=0.3)
-    risks = SoftmaxBoostClassifier(80, step="line_search").fit(X, y).history_["objective"]
-    assert all(after <= before for before, after in pairwise(risks))
-    assert risks[-1] < 0.75 * risks[0]
-
-
 def test_costs_of_examples_cover_the_matrix_and_several_right_labels() -> None:
     X, y = smooth_classes(9, m=300, n_classes=4)
     cost = np.random.default_rng(1).random((4, 4))

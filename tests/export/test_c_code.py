@@ -95,14 +95,6 @@ def test_fast_math_is_refused(model: DeepBoostClassifier, tmp_path: Path) -> Non
     assert "NaN" in run.stderr
 
 
-def test_without_probabilities(model: DeepBoostClassifier, rows: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
-    text = model.to_c(probabilities=False)
-    assert "_exp(" not in text
-    assert "_probabilities" not in text
-    places = Compiled({"m": text}, tmp_path).places("model", rows[0])
-    np.testing.assert_array_equal(model.classes_[places], model.predict(rows[0]))
-
-
 def test_thousands_of_trees(rows: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
     """They are tables, which a compiler reads in a second; as nested questions they take minutes."""
     model = DeepBoostClassifier.paper(10, n_jobs=1, max_depth=1).fit(*rows)

@@ -315,15 +315,6 @@ def test_scales_that_never_settle() -> None:
     assert "scales" in server.left_out["client 001"]
 
 
-def test_a_small_client_cannot_have_large_edges() -> None:
-    """Its share of the derivatives is known: more than that cannot be."""
-
-    asked = lambda node, request: node in (0, 1) and request.action == "edges"  # noqa: E731
-    greedy = when(asked, lambda reply: sums(reply, 0, -(2**61) // 2))
-    _, server = fit(LocalTransport(10, fault=greedy))
-    assert "edge of its rows is out of range" in server.left_out["client 000"]
-
-
 PROPOSALS: dict[str, Any] = {
     "a column": [Column(0)],
     "a stump of real numbers": [Stump(0, 0.0)],

@@ -205,15 +205,6 @@ def test_what_a_look_at_the_data_chooses_is_paid_for_by_the_size_of_the_trees() 
     assert f"at most {n} splits" in result.hypotheses
 
 
-def test_weights_of_the_fit_do_not_matter_to_the_bound() -> None:
-    X, y = smooth(10, m=300)
-    weight = np.random.default_rng(0).random(300)
-    model = DeepBoostClassifier.paper(10, max_depth=2).fit(X, y, sample_weight=weight)
-    assert bound(model, X, y).sample_size == 300
-    with pytest.raises(ValueError, match="a number of draws"):
-        bound(model, X, y, sample_weight=weight)
-
-
 def test_a_model_that_is_loaded_has_the_same_bound(tmp_path: Path) -> None:
     X, y = with_categories()
     model = DeepBoostClassifier(10, categorical_features=[0, 1]).fit(X, y)

@@ -72,13 +72,6 @@ def best_by_hand(margin_error, kappa, rho, delta, p, m, c=2):
 # --- margins ----------------------------------------------------------------------------------------------
 
 
-def test_margin_is_the_difference_of_the_votes() -> None:
-    model = Votes(weights=[2.0, -1.0, 1.0], complexities=[0.1] * 3).fit()
-    X = [[1, -1, 1], [1, 1, 1], [-1, -1, -1], [-1, 1, -1]]
-    np.testing.assert_array_equal(margins(model, X, [1, 1, 1, 1]), [1.0, 0.5, -0.5, -1.0])
-    np.testing.assert_array_equal(margins(model, X, [0, 0, 1, 0]), [-1.0, -0.5, -0.5, 1.0])
-
-
 def test_an_empty_ensemble_has_no_opinion() -> None:
     model = Votes(weights=[0.0], complexities=[0.1]).fit()
     np.testing.assert_array_equal(margins(model, np.ones((3, 1)), [0, 1, 1]), [0.0, 0.0, 0.0])
@@ -86,13 +79,6 @@ def test_an_empty_ensemble_has_no_opinion() -> None:
     assert result.margin_error == 1.0
     assert result.complexity_term == 0.0
     assert result.vacuous
-
-
-def test_margin_of_several_classes_is_the_lead_over_the_next() -> None:
-    model = ClassVotes(weights=[2.0, 1.0, 1.0], complexities=[0.1] * 3, classes="abcd").fit()
-    X = [[0, 0, 0], [0, 1, 1], [0, 1, 2], [1, 0, 0], [-1, 0, 0], [-1, -1, -1], [3, 3, 3]]
-    np.testing.assert_array_equal(margins(model, X, list("aaaaaaa")), [1.0, 0.0, 0.25, 0.0, 0.5, 0.0, -1.0])
-    np.testing.assert_array_equal(margins(model, X, list("abcdbcd")), [1.0, 0.0, -0.25, -0.5, -0.5, 0.0, 1.0])
 
 
 @given(

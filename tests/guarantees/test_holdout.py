@@ -52,14 +52,6 @@ def test_it_holds_as_often_as_it_says_and_hardly_more_often(n: int, delta: float
     assert failures(upper - 0.02 >= ERRORS, n).max() > delta
 
 
-def test_no_mistakes_and_only_mistakes() -> None:
-    none, all_wrong = limit(0, 20), limit(20, 20)
-    assert none.upper == pytest.approx(1 - 0.05 ** (1 / 20))
-    assert none.interval[0] == 0.0
-    assert (all_wrong.upper, all_wrong.interval[1]) == (1.0, 1.0)
-    assert all_wrong.interval[0] == pytest.approx(0.025 ** (1 / 20))
-
-
 def test_what_it_prints() -> None:
     found = limit(3, 200)
     text = str(found)

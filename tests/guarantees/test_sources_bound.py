@@ -225,18 +225,18 @@ def test_what_else_is_refused() -> None:
     one = MultiSourceBoostClassifier(5).fit(X, y)
     with pytest.raises(ValueError, match=r"one source.*guarantees\.bound"):
         sources_bound(one, X, y, sources)
-    with pytest.raises(ValueError, match="No row is of the source 'west'"):
-        sources_bound(model, X[sources != "west"], y[sources != "west"], sources[sources != "west"])
-    with pytest.raises(ValueError, match="the source 'south', which the model does not know"):
-        sources_bound(model, X, y, np.where(sources == "west", "south", sources))
-    with pytest.raises(ValueError, match=r"rho must be None or a number in \(0, 1\]"):
-        sources_bound(model, X, y, sources, rho=2.0)
-    with pytest.raises(ValueError, match="delta is the probability"):
-        sources_bound(model, X, y, sources, delta=0.0)
-    with pytest.raises(ValueError, match="300 rows and y has 299"):
-        sources_bound(model, X, y[:-1], sources)
-    with pytest.raises(ValueError, match="label 5, which is not"):
-        sources_bound(model, X, np.where(y == 1, 5, y), sources)
+    others = sources != "west"
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"X": X[others], "y": y[others], "sources": sources[others]}, "No row is of the source 'west'"),
+        ({"sources": np.where(others, sources, "south")}, "the source 'south', which the model does not know"),
+        ({"rho": 2.0}, r"rho must be None or a number in \(0, 1\]"),
+        ({"delta": 0.0}, "delta is the probability"),
+        ({"y": y[:-1]}, "300 rows and y has 299"),
+        ({"y": np.where(y == 1, 5, y)}, "label 5, which is not"),
+    ]
+    for changes, message in refused:
+        with pytest.raises(ValueError, match=message):
+            sources_bound(model, **{"X": X, "y": y, "sources": sources, **changes})
     kernels, X, y, sources = fitted(200, family="kernel")
     with pytest.raises(TypeError, match="for trees whose leaves vote"):
         sources_bound(kernels, X, y, sources)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from native_tools import bin_natively, naive_columns
-from radboost import DeepBoostClassifier, _native
+from radboost import _native
 from reference import binning
 
 FINITE = st.floats(allow_nan=True, allow_infinity=False, width=64)
@@ -99,19 +99,6 @@ def test_weights_that_are_lost_beside_others() -> None:
     weights = np.array([1e20, 1.0, 2e20, 1.0, 1e20])
     for max_bins in (2, 3, 4, 5):
         assert bin_natively(np.arange(5.0)[:, None], weights, max_bins).n_bins().tolist() == [max_bins]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_stump_finds_a_limit_between_two_frequent_values(seed: int) -> None:
-    """Delays of flights in minutes: 20,000 rows of which one says whether a flight was late by more than a limit."""
-    rng = np.random.default_rng(seed)
-    m, n_held_out = 24_000, 4000
-    delays = np.round(rng.normal(-8.0, 14.0, m) + rng.exponential(45.0, m) * (rng.random(m) < 0.4)).clip(-80, 300)
-    X = np.column_stack([rng.normal(size=m), delays, rng.integers(0, 2400, m)])
-    for limit in (-10, 0, 15, 30, 45, 60):
-        late = delays > limit
-        model = DeepBoostClassifier.paper(1, family="stumps").fit(X[n_held_out:], late[n_held_out:])
-        assert np.array_equal(model.predict(X[:n_held_out]), late[:n_held_out])
 
 
 def test_strides_of_weights() -> None:

@@ -13,11 +13,6 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 
-def binary_costs(y: np.ndarray, n_classes: int) -> np.ndarray:
-    """Section 2: 1 for every label but the right one."""
-    return np.asarray(np.arange(n_classes)[None, :] != y[:, None], dtype=float)
-
-
 def soft_max(psi: np.ndarray) -> np.ndarray:
     """Equation (2); the largest score of a row is taken off first, so that no exponential overflows."""
     powers = np.exp(psi - psi.max(axis=1, keepdims=True))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -95,12 +93,9 @@ def test_thresholds_count_what_lies_above_them(cancer: dict[str, Any]) -> None:
         assert cost == pytest.approx(costs[thresholds == threshold][0], rel=1e-5)
 
 
-def test_a_report_is_json_and_the_same_every_time(cancer: dict[str, Any]) -> None:
+def test_a_report_is_the_same_every_time(cancer: dict[str, Any]) -> None:
     given = {name: cancer[name] for name in ("X", "y", "X_train", "y_train")}
-    again = report.build(cancer["model"], **given)
-    assert again == cancer["report"]
-    text = json.dumps(asdict(again), allow_nan=False)
-    assert len(text) < 1_000_000
+    assert report.build(cancer["model"], **given) == cancer["report"]
 
 
 def test_a_file_is_written_once(cancer: dict[str, Any], tmp_path: Path) -> None:

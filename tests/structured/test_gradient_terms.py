@@ -92,16 +92,6 @@ def test_two_hundred_symbols_do_not_overflow(loss):
     assert terms.log_z_bounds[0] <= terms.log_z <= terms.log_z_bounds[1]
 
 
-def test_hamming_is_a_product_over_places():
-    # One symbol at a time: the answer is known for any length.
-    rng = np.random.default_rng(4)
-    y, potentials = rng.integers(0, 5, 200), rng.normal(size=(200, 5))
-    augmented = potentials + (np.arange(5) != y[:, None]) / 200.0
-    terms = gradient_terms(hamming(), y, potentials)
-    assert terms.log_z == pytest.approx(np.logaddexp.reduce(augmented, axis=1).sum())
-    np.testing.assert_allclose(terms.q, np.exp(augmented) / np.exp(augmented).sum(axis=1, keepdims=True), atol=1e-12)
-
-
 def test_any_layered_acceptor():
     """A beam: arcs that leave out most strings, with two ways of reading some of them."""
     rng = np.random.default_rng(5)

@@ -12,6 +12,8 @@ from sklearn.exceptions import FitFailedWarning
 from radboost import RGBClassifier, RGBClassifierCV
 from radboost.tuning import search as searches
 
+X = np.random.default_rng(0).normal(size=(60, 3))
+
 
 def search(penalties: tuple[float, ...] = (0.0, 0.1), n_rounds: int = 5, **given: Any) -> RGBClassifierCV:
     """Of quick fits, scored by their accuracy."""
@@ -37,7 +39,6 @@ def test_weights_are_copies_for_scorers_too(seed: int) -> None:
 
 
 def test_one_weight_for_all_rows_with_a_scorer() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 3))
     found = search().fit(X, X[:, 0] > 0, sample_weight=2.0)
     assert np.isfinite(found.cv_results_["mean_test_score"]).all()
 
@@ -81,13 +82,11 @@ def test_mistakes_are_found_before_anything_is_fitted(
         raise AssertionError("a model was fitted")
 
     monkeypatch.setattr(searches, "learn", never)
-    X = np.random.default_rng(0).normal(size=(60, 3))
     with pytest.raises((ValueError, TypeError), match=message):
         RGBClassifierCV(**given).fit(X, X[:, 0] > 0)
 
 
 def test_splits_may_be_masks() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 3))
     first = np.arange(60) < 40
     masks, places = [(first, ~first)], [(np.arange(40), np.arange(40, 60))]
     found = [search(cv=cv, scoring=None).fit(X, X[:, 0] > 0).cv_results_ for cv in (masks, places)]

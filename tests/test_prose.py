@@ -22,24 +22,24 @@ LONGEST_SENTENCE = 30  # words
 
 #: words that have a plainer one of the field, docs/developers/names.md -> uses in names, docstrings and comments
 WORDS = {
-    r"places?|placed": 375,
-    r"found": 329,
-    r"answers?|answered|answering": 316,
-    r"shares?|shared": 304,
-    r"told|tells?|telling|teller": 40,
+    r"places?|placed": 61,
+    r"found": 100,
+    r"answers?|answered|answering": 51,
+    r"shares?|shared": 84,
+    r"told|tells?|telling|teller": 9,
     r"hears?|heard|hearing|ears": 0,
-    r"look|looks|looking|looked": 164,
-    r"judges?|judged|judging|verdicts?": 92,
-    r"watch|watched|watches|watching|watcher": 134,
-    r"meeting|brought|brings?": 8,
-    r"owners?|desk|office|letters?": 13,
-    r"walks?": 5,
-    r"dearer?|dear": 1,
-    r"lines?": 412,
+    r"look|looks|looking|looked": 45,
+    r"judges?|judged|judging|verdicts?": 30,
+    r"watch|watched|watches|watching|watcher": 71,
+    r"meeting|brought|brings?": 6,
+    r"owners?|desk|office|letters?": 12,
+    r"walks?": 1,
+    r"dearer?|dear": 0,
+    r"lines?": 314,
 }
 #: rule -> cases
 CEILINGS = {
-    "begins without a noun or a verb": 30,
+    "begins without a noun or a verb": 14,
     "a sentence of more than 30 words": 1,
     "a private docstring of more than one line": 0,
 }

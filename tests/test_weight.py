@@ -19,17 +19,17 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = (".py", ".cpp", ".hpp", ".css", ".js", ".html")
 
 CEILINGS = {
-    "lines of src": 54_003,
+    "lines of src": 52_503,
     "lines of native": 20_031,
-    "lines of papers": 4_000,
+    "lines of papers": 3_990,
     "lines of benchmarks and their tests": 5_168,
-    "lines of all other tests": 48_713,
-    "words of docs": 64_499,
-    "words of docs/decisions": 7_838,
-    "docstrings that begin with What, Who, Those, That, Of, With, The same": 19,
+    "lines of all other tests": 47_113,
+    "words of docs": 64_491,
+    "words of docs/decisions": 7_835,
+    "docstrings that begin with What, Who, Those, That, Of, With, The same": 10,
     "class names with two meanings": 0,
     "mix-ins": 3,
-    "isinstance in src": 572,
+    "isinstance in src": 562,
 }
 #: public parameters of each estimator's constructor
 PARAMETERS = {

@@ -38,7 +38,6 @@ NO_FAULTS: dict[str, str] = {
     "stale_cache-56e8c0": "the bin of a question about categories is not read",
     "wrong_axis-fc49be": "number of parts of the rows: changes time only",
     "stale_cache-1dd644": "number of histograms that are kept: changes time only",
-    "min_for_max-ad12f2": "schedule of subtrees on threads: changes time only",
     "min_for_max-93ce46": "number of columns that are cut at once: changes memory only",
     "wrong_tie-49646e": "one more block, without rows",
     "wrong_axis-eb32dc": "does not compile",

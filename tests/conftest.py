@@ -27,6 +27,7 @@ MEASURED = (
     "estimators/test_deepboost_memory.py",
     "estimators/test_thread_limits.py",
     "estimators/test_sparse_folds.py::test_little_memory_does_not_end_the_process",
+    "rows/test_columns.py::test_the_matrix_and_its_bins_are_the_only_copies",
 )
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from radboost._number_formats import MISSING_WORDS
 from radboost.cli import main
+from radboost.cli.cells import Cells, as_texts
+from radboost.cli.columns import ColumnSummary, FeatureTable, cells_of, decide_columns, numbers_of, table_of
 from radboost.cli.reading import RawTable, ReadOptions, read_table
+from radboost.cli.targets import TargetDecision, TargetSummary
 
 #: options of a fit that takes milliseconds
 FAST = ("--estimator", "softmax", "--jobs", "1", "--set", "n_rounds=10", "--set", "calibration=null")
@@ -63,3 +69,31 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
 def fitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     """What a call of fit with --json says."""
     return said(capsys, "fit", *arguments)
+
+
+def decided(given: RawTable, names: Sequence[str], wanted: Collection[str] = (), height: int | None = None) -> Any:
+    """Columns, those left out and notes, decided from facts about parts of this many rows (None: one part)."""
+    seen: dict[str, ColumnSummary] = {}
+    for start in range(0, given.n_rows, height or given.n_rows):
+        part = given.take(np.arange(start, min(given.n_rows, start + (height or given.n_rows))))
+        for name in names:
+            cells = cells_of(part, name, MISSING_WORDS, as_names=name in wanted)
+            one = ColumnSummary.of(cells, as_names=name in wanted, may_number_rows=name == "column_1")
+            seen[name] = seen[name].merged(one) if start else one
+    by_row = partial(cells_of, given, missing=MISSING_WORDS)
+    return decide_columns(given.name, seen, wanted, lambda name: [by_row(name)])
+
+
+def features(given: RawTable, names: Sequence[str], wanted: Collection[str] = ()) -> FeatureTable:
+    """Values of the columns that are decided on."""
+    columns, content = decided(given, names, wanted)[0], {}
+    for column in columns:
+        cells = cells_of(given, column.name, MISSING_WORDS, as_names=column.name in wanted)
+        is_text = column.kind == "category"
+        content[column.name] = as_texts(cells) if is_text else numbers_of(cells, column.kind, column.number_format)
+    return table_of(columns, content)
+
+
+def target_of(cells: Cells, task: str | None = None) -> TargetDecision:
+    """Decision on a target in one part."""
+    return TargetSummary.of(cells).decide(task, lambda: [cells])

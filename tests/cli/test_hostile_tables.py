@@ -65,7 +65,7 @@ def test_json_lines_are_objects(tmp_path: Path, line: str) -> None:
             read(tmp_path / "t.jsonl", text)
 
 
-@pytest.mark.parametrize("place", ["gzip.decompress", "pyarrow.csv.read_csv", "radboost.cli.fitting.InMemorySource"])
+@pytest.mark.parametrize("place", ["gzip.decompress", "pyarrow.csv.read_csv", "radboost.cli.fitting.RowSource"])
 def test_too_little_memory_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
 ) -> None:

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from command_tables import read
+from command_tables import decided, features, read, target_of
 from radboost._number_formats import MISSING_WORDS
-from radboost.cli.cells import as_dates, as_numbers, as_texts, kind_of
-from radboost.cli.columns import cells_of, choose_columns, find_column
+from radboost.cli.cells import DistinctValues, as_dates, as_numbers, as_texts, kind_of
+from radboost.cli.columns import cells_of, find_column
 from radboost.cli.reading import RawTable, ReadOptions, read_table
 from radboost.cli.splitting import fingerprint, hold_out, table_hashes
-from radboost.cli.targets import known_labels, read_target
+from radboost.cli.targets import known_labels
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_every_format_is_the_same_table(tmp_path: Path, monkeypatch: pytest.Monk
         given = read_table(str(tmp_path / name), ReadOptions())
         assert given.names == ["a", "b"], name
         cells = [cells_of(given, column, MISSING_WORDS) for column in given.names]
-        assert [kind_of(one).name for one in cells] == ["number", "category"], name
+        assert [kind_of(DistinctValues.of(one)).name for one in cells] == ["number", "category"], name
         numbers = as_numbers(cells[0])
         assert numbers is not None
         assert numbers.tolist() == [1, 2, 3]
@@ -80,7 +80,7 @@ def test_single_quotes_around_every_value(file: Path) -> None:
     given = read(file, "'age','size','y'\n'40-49','-1','no'\n?,'2.5','it''s'\n'50-59','?','no'\n")
     assert given.names == ["age", "size", "y"]
     cells = [cells_of(given, name, MISSING_WORDS) for name in given.names]
-    assert [kind_of(one).name for one in cells] == ["category", "number", "category"]
+    assert [kind_of(DistinctValues.of(one)).name for one in cells] == ["category", "number", "category"]
     assert [one.texts.values for one in cells if one.texts] == [("40-49", "50-59"), ("-1", "2.5"), ("it''s", "no")]
     some = read(file, "a\n'u'\nv\n", separator=",")
     assert as_texts(cells_of(some, "a", MISSING_WORDS)).values == ("'u'", "v")
@@ -99,10 +99,10 @@ def test_integers_that_are_rounded(file: Path, tmp_path: Path) -> None:
     )
     rows = "".join(f"{key},{2**53 + place % 2}\n" for place, key in enumerate(keys))
     for given in (read(file, f"k,near\n{rows}"), read_table(str(tmp_path / "t.parquet"), ReadOptions())):
-        choice = choose_columns(given, given.names, (), MISSING_WORDS)
-        assert "'k' holds whole numbers beyond 2^53, which are rounded to 16 digits" in choice.notes[0]
-        assert "same value in every row once whole numbers beyond 2^53" in choice.left_out["near"]
-        assert len(choose_columns(given, ["k"], {"k"}, MISSING_WORDS).table.columns[0].categories) == 3
+        _, left_out, notes = decided(given, given.names)
+        assert "'k' holds whole numbers beyond 2^53, which are rounded to 16 digits" in notes[0]
+        assert "same value in every row once whole numbers beyond 2^53" in left_out["near"]
+        assert len(decided(given, ["k"], {"k"}, 5)[0][0].categories) == 3
 
 
 def test_the_line_of_names(file: Path) -> None:
@@ -167,7 +167,7 @@ def test_files_that_are_not_there(tmp_path: Path, file: Path) -> None:
 )
 def test_kinds(file: Path, values: list[str], kind: str) -> None:
     given = read(file, "x\n" + "".join(f'"{value}"\n' for value in values), header=True, separator=",")
-    assert kind_of(cells_of(given, "x", MISSING_WORDS)).name == kind
+    assert kind_of(DistinctValues.of(cells_of(given, "x", MISSING_WORDS))).name == kind
 
 
 def test_dates_and_decimal_commas(file: Path) -> None:
@@ -179,26 +179,27 @@ def test_dates_and_decimal_commas(file: Path) -> None:
     assert numbers is not None
     assert numbers.tolist() == [1.5, 2.0]
     with pytest.raises(ValueError, match=r"looks like dates .* --ignore 'e'"):
-        kind_of(cells_of(given, "e", MISSING_WORDS))
-    assert kind_of(cells_of(read(file, "x\ninf\n1\n", separator=","), "x", (*MISSING_WORDS, "inf"))).name == "number"
+        kind_of(DistinctValues.of(cells_of(given, "e", MISSING_WORDS)))
+    given = read(file, "x\ninf\n1\n", separator=",", header=True)
+    assert kind_of(DistinctValues.of(cells_of(given, "x", (*MISSING_WORDS, "inf")))).name == "number"
     with pytest.raises(ValueError, match=r"holds infinity in row 1 \(line 2\)"):
-        kind_of(cells_of(read(file, "x\ninf\n1\n", separator=",", header=True), "x", MISSING_WORDS))
+        decided(given, ["x"])
 
 
 def test_what_a_model_cannot_use_is_left_out(file: Path) -> None:
     rows = "".join(f"{i},u{i},{i % 3},c,,{i % 2}x\n" for i in range(30))
     given = read(file, f",key,code,same,none,kept\n{rows}")
-    choice = choose_columns(given, given.names, {"code"}, MISSING_WORDS)
-    assert {column.name: column.kind for column in choice.table.columns} == {"code": "category", "kept": "category"}
-    assert set(choice.left_out) == {"column_1", "key", "same", "none"}
-    assert "identifier" in choice.left_out["key"]
+    columns, left_out, _ = decided(given, given.names, {"code"})
+    assert {column.name: column.kind for column in columns} == {"code": "category", "kept": "category"}
+    assert set(left_out) == {"column_1", "key", "same", "none"}
+    assert "identifier" in left_out["key"]
     many = read(file, "t\n" + "".join(f"w{i // 2}\n" for i in range(600)), separator=",")
-    choice = choose_columns(many, ["t"], set(), MISSING_WORDS)
-    assert len(choice.table.columns[0].categories) == 255
-    assert "300 different texts" in choice.notes[0]
+    columns, _, notes = decided(many, ["t"])
+    assert len(columns[0].categories) == 255
+    assert "300 different texts" in notes[0]
     nested = RawTable("t", pa.table({"l": [[1], [2]]}), as_text=False, decimal_comma=False, remarks=())
     with pytest.raises(ValueError, match=r"'l' holds list.*--ignore 'l'"):
-        choose_columns(nested, ["l"], set(), MISSING_WORDS)
+        decided(nested, ["l"])
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def test_what_a_model_cannot_use_is_left_out(file: Path) -> None:
 )
 def test_classes_or_numbers(file: Path, values: list[str], task: str, reason: str) -> None:
     given = read(file, "\n".join(["y", *values]), separator=",", header=True)
-    target = read_target(cells_of(given, "y", MISSING_WORDS), None)
+    target = target_of(cells_of(given, "y", MISSING_WORDS))
     assert target.task == task
     assert reason in target.reason
 
@@ -221,7 +222,7 @@ def test_classes_or_numbers(file: Path, values: list[str], task: str, reason: st
 def test_too_many_classes(file: Path) -> None:
     given = read(file, "\n".join(["y", *map(str, range(40))]), separator=",", header=True)
     with pytest.raises(ValueError, match=r"40 different values in 40 rows.*--task numbers"):
-        read_target(cells_of(given, "y", MISSING_WORDS), "classes")
+        target_of(cells_of(given, "y", MISSING_WORDS), "classes")
 
 
 def test_labels_of_a_model(file: Path) -> None:
@@ -239,8 +240,8 @@ def test_rows_are_held_out_by_content(file: Path) -> None:
 
     def out(rows: list[str], header: str = "a,b,y", seed: int = 0) -> tuple[set[str], np.ndarray, str]:
         given = read(file, "\n".join([header, *rows]))
-        table = choose_columns(given, ["a", "b"], set(), MISSING_WORDS).table
-        y = read_target(cells_of(given, "y", MISSING_WORDS), None).y
+        table, cells = features(given, ["a", "b"]), cells_of(given, "y", MISSING_WORDS)
+        y = target_of(cells).labels(cells)
         hashes = table_hashes(table)
         learn, held = hold_out(hashes, y, 0.3, seed, stratify=True)
         assert len(learn) + len(held) == len(rows)
@@ -266,5 +267,5 @@ def test_rows_that_are_written_alike_have_different_hashes(file: Path) -> None:
     """Names and values in which the signs of the other stand, and numbers that are texts."""
     rows = ["b=c,x,1", "b=x,c,1", "b=c,x,01", "b is missing,z,1", "b=z,,1"]
     given = read(file, "\n".join(["a,a=b,n", *rows]))
-    table = choose_columns(given, ["a", "a=b", "n"], {"a", "a=b", "n"}, MISSING_WORDS).table
+    table = features(given, ["a", "a=b", "n"], {"a", "a=b", "n"})
     assert len(np.unique(table_hashes(table))) == len(rows)

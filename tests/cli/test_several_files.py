@@ -1,32 +1,33 @@
-"""`radboost fit` of several files: a table that stands in parts, in memory and on a cluster."""
+"""`radboost fit` of several files: a table in parts, which are read together or one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as parquet
 import pytest
 
 import radboost
-from command_tables import fails, fitted, write_csv
+from command_tables import decided, fails, fitted, target_of, write_csv
 from radboost import RGBRegressor, SoftmaxBoostClassifier
-from radboost.cli import cluster_rows, clusters, main
-
-distributed = pytest.importorskip("distributed")
-
-pytestmark = pytest.mark.filterwarnings("ignore:Port")
+from radboost.cli import columns, main, reading, source, targets
+from radboost.cli.cells import as_texts, read_cells
+from radboost.cli.columns import table_of
+from radboost.cli.reading import RawTable
+from radboost.cli.rows import LabeledRows
+from radboost.cli.targets import TargetSummary
+from radboost.model_file import ColumnSchema
 
 FAST = ("--target", "answer", "--estimator", "softmax", "--jobs", "1", "--force")
 
 
 @pytest.fixture(autouse=True)
 def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers exchange several times in each, which takes milliseconds."""
     monkeypatch.setattr(radboost, "SoftmaxBoostClassifier", partial(SoftmaxBoostClassifier, 2, calibration=None))
     monkeypatch.setattr(radboost, "RGBRegressor", partial(RGBRegressor, 3))
 
@@ -67,13 +68,37 @@ def test_files_that_differ(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert "are not of one format" in fails(capsys, "fit", first, "whole.csv", *FAST)
 
 
-@pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
-    """The address of a cluster of two workers, which are threads of this process."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, protocol="tcp://"
-    ) as local:
-        yield local.scheduler_address
+N = 120
+
+
+def every_rule() -> Any:
+    """A column for each rule that decides about columns, and for each kind of target."""
+    rng = np.random.default_rng(2)
+    holes = rng.random(N) < 0.2
+    return pa.table(
+        {
+            "row": pa.array(rng.permutation(N) + 5),
+            "rows with a gap": pa.array(np.append(np.arange(N - 1), N)),
+            "nearly rows": pa.array(np.append(np.arange(N - 1), 3.0)),
+            "many": pa.array([f"t{k % 290}" for k in rng.integers(0, 9999, N)]),
+            "id": pa.array([f"i{k}" for k in range(N)]),
+            "same": pa.array(["x"] * N),
+            "same or missing": pa.array(["x", None] * (N // 2)),
+            "nothing": pa.nulls(N, pa.string()),
+            "null": pa.nulls(N),
+            "seven": pa.array([7.0] * N),
+            "date": pa.array([f"2020-01-{1 + k % 28:02d}" for k in range(N)]),
+            "flag": pa.array(["true", "FALSE"] * (N // 2)),
+            "typed flag": pa.array(rng.random(N) < 0.5, mask=holes),
+            "day": pa.array(np.datetime64("2020-01-01") + np.arange(N)),
+            "code": pa.array(rng.integers(0, 4, N), mask=holes),
+            "text": pa.array([f"c{k % 3}" for k in range(N)], mask=holes),
+            "few": pa.array(rng.integers(0, 5, N)),
+            "whole": pa.array(rng.integers(0, 999, N)),
+            "fraction": pa.array(rng.random(N)),
+            "class": pa.array(rng.choice(["a", "b", "c"], N)),
+        }
+    )
 
 
 def hard_table(folder: Path) -> Any:
@@ -96,91 +121,130 @@ def hard_table(folder: Path) -> Any:
 CASES = {
     "classes": (*FAST, "--weights", "weight", "--categorical", "number"),
     "numbers": ("--target", "size", "--estimator", "rgb", "--jobs", "1", "--force", "--ignore", "id"),
+    "groups": (*FAST, "--group", "kind"),
+    "times": (*FAST, "--time", "day"),
+    "folds": (*FAST, "--folds", "3"),
+    "sparse": (*FAST[:2], "--estimator", "sparse", "--jobs", "1", "--force"),
 }
 
 
 @pytest.mark.parametrize("case", list(CASES))
-def test_a_cluster_says_and_saves_what_one_machine_does(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str, case: str
+def test_parts_say_and_save_what_one_table_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     parts = write_parts(hard_table(tmp_path), 4)
-    here = fitted(capsys, *parts, *CASES[case], "--out", "here.rad")
-    there = fitted(capsys, *parts, *CASES[case], "--out", "there.rad", "--dask", scheduler)
-    assert {here.pop("model"), there.pop("model")} == {"here.rad", "there.rad"}
-    assert here == there
-    one, other = (radboost.load(name) for name in ("here.rad", "there.rad"))
+    expected = fitted(capsys, *parts, *CASES[case], "--out", "whole.rad")
+    monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 0)
+    read = []
+    take = RawTable.take
+    monkeypatch.setattr(RawTable, "take", lambda self, rows: read.append(self.n_rows) or take(self, rows))
+    found = fitted(capsys, *parts, *CASES[case], "--out", "parts.rad")
+    assert max(read) <= 20
+    assert {expected.pop("model"), found.pop("model")} == {"whole.rad", "parts.rad"}
+    assert found == expected
+    one, other = (radboost.load(name) for name in ("whole.rad", "parts.rad"))
     facts = [dict(model.schema_.facts) for model in (one, other)]
-    assert [fact.pop("command") for fact in facts][1].endswith(f"--dask {scheduler} --json")
+    assert [fact.pop("command").endswith("parts.rad --json") for fact in facts] == [False, True]
     assert facts[0] == facts[1]
     assert one.schema_.columns == other.schema_.columns
-    assert one.history_ == other.history_
+    assert getattr(one, "history_", None) == getattr(other, "history_", None)
     assert one.ensemble_.weights.tolist() == other.ensemble_.weights.tolist()
 
 
-def test_a_report_and_what_each_worker_held(capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str) -> None:
-    parts = write_parts(whole_table(tmp_path))
-    assert main(["fit", *parts, *FAST, "--dask", scheduler, "--report", "page.html", "--keep-judged"]) == 0
-    out, err = capsys.readouterr()
-    assert "rows held out; most frequent class alone" in out
-    lines = err.splitlines()
-    place = next(place for place, line in enumerate(lines) if line.startswith("worker "))
-    held = [line.split() for line in lines[place + 1 : place + 3]]
-    assert sum(int(line[2]) for line in held) == 72
-    assert all(line[0].startswith("tcp://") for line in held)
-    assert "the model that was judged" in lines[-2]
-    assert Path("page.html").stat().st_size > 10_000
-
-
-def test_more_rows_than_the_client_holds(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch
+def test_a_folder_a_pattern_and_test_rows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows are then held out by their hashes alone, and a share of them is seen."""
-    monkeypatch.setattr(cluster_rows, "MOST_HASHED_ROWS", 50)
-    monkeypatch.setattr(cluster_rows, "MOST_CELLS", 40)
     parts = write_parts(whole_table(tmp_path))
-    found = fitted(capsys, *parts, *FAST, "--dask", scheduler, "--holdout", "0.4")
+    whole = fitted(capsys, *parts, *FAST, "--test", parts[2])
+    monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 0)
+    assert fitted(capsys, *parts, *FAST, "--test", parts[2]) == whole
+    assert fitted(capsys, "*.parquet", *FAST, "--test", parts[2]) == {**whole, "data": "*.parquet"}
+    (tmp_path / "folder").mkdir()
+    for part in parts:
+        Path(part).rename(tmp_path / "folder" / part)
+    assert main(["fit", "folder", *FAST, "--report", "page.html", "--keep-judged"]) == 0
+    assert "rows held out; most frequent class alone" in capsys.readouterr().out
+    assert Path("page.html").stat().st_size > 10_000
+    assert fitted(capsys, "folder", *FAST, "--holdout", "0")["verdict"] is None
+
+
+def test_more_rows_than_the_evaluation_keeps(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr(source, "MOST_CELLS", 40)
+    found = fitted(capsys, *write_parts(whole_table(tmp_path)), *FAST, "--holdout", "0.4")
     assert any(note.startswith("the verdict is about ") for note in found["notes"])
     assert any(note.startswith("the linear model and the baseline learn from ") for note in found["notes"])
     assert 2 <= found["verdict"]["rows"] <= 25
     assert found["fitted_to"] == "all rows"
 
 
-def test_rows_to_judge_from_another_file(capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str) -> None:
-    parts = write_parts(whole_table(tmp_path))
-    arguments = (*parts[:2], *FAST, "--test", parts[2])
-    assert fitted(capsys, *arguments) == fitted(capsys, *arguments, "--dask", scheduler)
-    none = fitted(capsys, *parts, *FAST, "--holdout", "0", "--dask", scheduler)
-    assert none["verdict"] is None
-
-
-def test_what_a_cluster_refuses(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch
+def test_refusals_name_the_row_of_its_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, *_ = write_parts(whole_table(tmp_path))
-    cluster = (*FAST, "--dask", scheduler)
-    assert "--tune needs rows in memory" in fails(capsys, "fit", first, *cluster, "--tune", "quick")
-    assert "--estimator sparse learns in memory" in fails(capsys, "fit", first, *cluster, "--estimator", "sparse")
-    assert "--separator is for CSV" in fails(capsys, "fit", first, *cluster, "--separator", ";")
-    assert "whole.csv: with --dask the workers read Parquet files themselves; convert" in fails(
-        capsys, "fit", "whole.csv", *cluster
-    )
-    assert "standard input: with --dask" in fails(capsys, "fit", "-", *cluster)
-    assert "none.parquet: there is no such file or folder" in fails(capsys, "fit", "none.parquet", *cluster)
-    assert "--target 'answr': part-0.parquet has no such column; did you mean 'answer'" in fails(
-        capsys, "fit", first, *cluster, "--target", "answr"
-    )
-    monkeypatch.setattr(clusters, "SECONDS_TO_CONNECT", 0.2)
-    monkeypatch.setattr(clusters, "SECONDS_FOR_WORKERS", 0.2)
-    message = fails(capsys, "fit", first, *FAST, "--dask", "tcp://127.0.0.1:9")
-    assert "--dask tcp://127.0.0.1:9: no scheduler answers there" in message
-    assert "no scheduler answers there" in fails(capsys, "fit", first, *FAST, "--dask", "nonsense")
-    assert "give a number of workers" in fails(capsys, "fit", first, *FAST, "--dask", "local:0")
-    monkeypatch.setattr(clusters, "__version__", "0.0.1")
-    assert "and this is 0.0.1; install one version everywhere" in fails(capsys, "fit", first, *cluster)
+    table = hard_table(tmp_path)
+    weights = [1.0] * (table.num_rows - 1) + [-2.0]
+    table = table.set_column(table.column_names.index("weight"), "weight", pa.array(weights))
+    prices = [*(f"$ {1000 + row}.50" for row in range(table.num_rows - 1)), "?!"]
+    table = table.append_column("price", pa.array(prices))
+    parts = write_parts(table, 4)
+    monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 0)
+    row = f"row 30 of {tmp_path / 'part-3.parquet'}"
+    assert f"holds -2 in {row};" in fails(capsys, "fit", *parts, *FAST, "--weights", "weight")
+    assert f"but for '?!' in {row}" in fails(capsys, "fit", *parts, "--target", "price", "--force")
+    assert "holds '$ 1001.50' in row 2 of" in fails(capsys, "fit", *parts, *FAST, "--time", "price")
 
 
-@pytest.mark.slow
-def test_a_cluster_on_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    parts = write_parts(whole_table(tmp_path))
-    here = fitted(capsys, *parts, *FAST)
-    assert fitted(capsys, *parts, *FAST, "--dask", "local:2") == here
+@pytest.mark.parametrize("height", [1, 7, 50])
+def test_parts_decide_as_the_table_does(height: int) -> None:
+    given = RawTable("t", every_rule(), as_text=False, decimal_comma=False, remarks=())
+    assert decided(given, given.names, {"code"}, height) == decided(given, given.names, {"code"})
+
+
+@pytest.mark.parametrize("target", ["few", "whole", "fraction", "class", "typed flag", "text"])
+def test_parts_decide_on_the_target_as_the_table_does(target: str) -> None:
+    column = every_rule().column(target)
+
+    def cells(start: int, end: int) -> Any:
+        return read_cells(target, column.slice(start, end - start), (), spelled=False, decimal_comma=False)
+
+    expected = target_of(cells(0, N))
+    for height in (1, 11):
+        seen = TargetSummary.of(cells(0, height))
+        for start in range(height, N, height):
+            seen = seen.merged(TargetSummary.of(cells(start, min(N, start + height))))
+        found = seen.decide(None, lambda: [cells(0, N)])
+        assert (found.task, found.reason) == (expected.task, expected.reason)
+
+
+def test_more_different_values_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "MOST_DIFFERENT", 50)
+    monkeypatch.setattr(targets, "MOST_DIFFERENT", 50)
+    given = RawTable("t", every_rule(), as_text=False, decimal_comma=False, remarks=())
+    left_out = decided(given, given.names, (), 30)[1]
+    assert {name for name, why in left_out.items() if "more than 50 different texts" in why} == {"id", "many"}
+
+    def of(target: str, task: str | None = None) -> str:
+        cells = read_cells(target, given.table.column(target), (), spelled=False, decimal_comma=False)
+        return target_of(cells, task).reason
+
+    assert of("whole") == f"'whole' holds more than 50 different whole numbers in {N} rows"
+    assert of("fraction") == "'fraction' holds numbers with fractions"
+    for target, task in (("whole", "classes"), ("many", None)):
+        with pytest.raises(ValueError, match="too many to be classes"):
+            of(target, task)
+
+
+def test_parts_together_show_what_the_table_does() -> None:
+    texts = ["u", "x", None, "y", "x", "u", "z"]
+    column = ColumnSchema("a", "category", ("u",))
+
+    def part(first: int, last: int) -> LabeledRows:
+        cells = read_cells("a", pa.chunked_array([texts[first:last]]), (), spelled=False, decimal_comma=False)
+        rows = np.arange(first, last)
+        return LabeledRows(table_of((column,), {"a": as_texts(cells)}), rows, None, rows)
+
+    whole = LabeledRows.joined([part(0, 3), part(3, 5), part(5, 7)]).table.take(np.arange(7))
+    assert whole.for_model("table", with_others=True)["a"].to_pylist() == texts
+    assert whole.for_model("table")["a"].to_pylist() == ["u", *[None] * 4, "u", None]

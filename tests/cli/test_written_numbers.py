@@ -10,12 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from command_tables import decided, features, target_of
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import main
-from radboost.cli.cluster_columns import ColumnsToRead, look_at
-from radboost.cli.columns import cells_of, choose_columns, decide_columns, match_columns
+from radboost.cli.columns import cells_of, match_columns
 from radboost.cli.reading import RawTable, ReadOptions, read_table
-from radboost.cli.targets import read_target
 from radboost.model_file import Schema
 
 N = 120
@@ -54,11 +53,12 @@ def given(columns: dict[str, list[str]], path: Path) -> RawTable:
 def test_columns_are_the_plain_ones_also_in_later_files(tmp_path: Path) -> None:
     written, plain = messy()
     table = given(written, tmp_path / "t.csv")
-    choice = choose_columns(table, table.names, (), MISSING_WORDS)
+    columns, _, notes = decided(table, table.names)
+    values = features(table, table.names).values
     for name, expected in plain.items():
-        np.testing.assert_array_equal(choice.table.values[name], expected, name)
-    assert "'typo' is read as numbers; 6 of 120 values are no such numbers ('?!'), and are missing" in choice.notes[-1]
-    schema = Schema("y", "classes", "table", choice.table.columns, missing_words=MISSING_WORDS)
+        np.testing.assert_array_equal(values[name], expected, name)
+    assert "'typo' is read as numbers; 6 of 120 values are no such numbers ('?!'), and are missing" in notes[-1]
+    schema = Schema("y", "classes", "table", columns, missing_words=MISSING_WORDS)
     later = {name: [values[7]] for name, values in written.items()} | {"money": ["5.000,00"], "gaps": ["-"]}
     found, notes = match_columns(given(later, tmp_path / "later.csv"), schema)
     values = {name: value[0] for name, value in found.values.items()}
@@ -70,21 +70,16 @@ def test_columns_are_the_plain_ones_also_in_later_files(tmp_path: Path) -> None:
 
 def test_a_note_shows_how_the_least_usual_number_is_read(tmp_path: Path) -> None:
     table = given({"price": ["7"] * 20 + ["$5"] + ["6"] * 20}, tmp_path / "t.csv")
-    notes = choose_columns(table, table.names, (), MISSING_WORDS).notes
+    notes = decided(table, table.names)[2]
     assert notes == ("'price' is read as numbers: '$5' is 5. --categorical 'price' takes it as text",)
 
 
 def test_parts_of_a_typed_file_decide_alike() -> None:
     table = pa.table(messy()[0] | {"code": [f"{place % 40}" for place in range(N)], "y": ["u", "v"] * (N // 2)})
-    columns = ColumnsToRead("y", tuple(table.column_names[:-1]), frozenset(), None, MISSING_WORDS)
-    seen, *others = [look_at(table.slice(start, 50), columns) for start in range(0, N, 50)]
-    for other in others:
-        seen.add(other)
-    found = decide_columns("t", {name: one.seen(name, N) for name, one in seen.columns.items()}, ())
     typed = RawTable("t", table, as_text=False, decimal_comma=False, remarks=())
-    choice = choose_columns(typed, columns.features, (), MISSING_WORDS)
-    assert found == (choice.table.columns, choice.left_out, choice.notes)
-    assert [column.kind for column in choice.table.columns] == ["number"] * 6 + ["category"]
+    expected = decided(typed, table.column_names[:-1])
+    assert decided(typed, table.column_names[:-1], (), 50) == expected
+    assert [column.kind for column in expected[0]] == ["number"] * 6 + ["category"]
 
 
 @pytest.mark.parametrize(
@@ -100,10 +95,8 @@ def test_targets_that_are_refused(tmp_path: Path, values: list[str], message: st
     cells = cells_of(table, "y", MISSING_WORDS)
     for these in (cells, cells_of(table.take(np.arange(N // 2, N)), "y", MISSING_WORDS)):
         with pytest.raises(ValueError, match=message if these is cells else message.replace("120 rows", "60 rows")):
-            read_target(these, None)
-    assert (
-        read_target(cells_of(given({"y": ["1", "2", "-"] * 40}, tmp_path / "u.csv"), "y", ()), None).task == "classes"
-    )
+            target_of(these).labels(these)
+    assert target_of(cells_of(given({"y": ["1", "2", "-"] * 40}, tmp_path / "u.csv"), "y", ())).task == "classes"
 
 
 def test_a_model_is_that_of_the_plain_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

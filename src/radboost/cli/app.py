@@ -105,7 +105,13 @@ def reads_tables(command: Callable[..., Job]) -> Callable[..., Job]:
     return with_options
 
 
-@app.command(help=_about("fit", DATA_IS, "Several files are one table: they have the same columns."))
+@app.command(
+    help=_about(
+        "fit",
+        DATA_IS,
+        "Several files are one table with the same columns. Parquet of any size is read by parts.",
+    )
+)
 @reads_tables
 def fit(
     context: typer.Context,
@@ -181,14 +187,6 @@ def fit(
     ] = None,
     seed: Annotated[int, model_option(help="Of the rows held out and of the fit.")] = 0,
     jobs: Annotated[int | None, model_option(help="Threads; all cores otherwise.")] = None,
-    dask: Annotated[
-        str | None,
-        model_option(
-            metavar="ADDRESS|local|local:4",
-            help="Fit on a Dask cluster: that of the scheduler at this address, or one on this machine with so many "
-            "workers. DATA are then Parquet files that all workers see.",
-        ),
-    ] = None,
     force: Force = False,
     read: ReadOptions = DETECTED,
     json: Json = False,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from radboost._typing import FloatArray
 OTHER_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|\d{4}[/.]\d{1,2}[/.]\d{1,2}\b")
 TRUTH = {"true": 1.0, "false": 0.0}
 LARGEST_EXACT = 2.0**53  # integers up to it are exact as floating-point numbers
-_LONG_INTEGER = re.compile(r"[+-]?[0-9]{16,300}")
+LONG_INTEGER = "^[+-]?[0-9]{16,300}$"
 _SECONDS_A_DAY = 86_400.0
 
 RowNames = Callable[[npt.NDArray[np.int64]], list[str]]
@@ -28,17 +28,30 @@ RowNames = Callable[[npt.NDArray[np.int64]], list[str]]
 class Texts:
     """Column as texts: the different ones, ascending, and the index of each row's text, -1 where it is missing."""
 
-    values: tuple[str, ...]
-    codes: npt.NDArray[np.int64]
+    levels: Any
+    """Array of pyarrow: strings, without missing ones."""
+    codes: npt.NDArray[np.int32]
 
-    @property
+    @classmethod
+    def of(cls, values: Sequence[str]) -> Texts:
+        """One row for each of these texts, which are different and ascending."""
+        import pyarrow as pa
+
+        return cls(pa.array(values, pa.string()), np.arange(len(values), dtype=np.int32))
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The different texts."""
+        return tuple(self.levels.to_pylist())
+
+    @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """Number of rows of each text; shape (n_texts,)."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels))
 
-    def spread(self, of_values: Sequence[float]) -> FloatArray:
+    def spread(self, of_levels: Any) -> FloatArray:
         """Number of each row, from those of the different texts; NaN where it is missing."""
-        return np.array([*of_values, np.nan], dtype=np.float64)[self.codes]
+        return np.append(np.asarray(of_levels, dtype=np.float64), np.nan)[self.codes]
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,21 @@ class Cells:
     numbers: FloatArray | None = None
     where: RowNames | None = None
     """Names of rows; None where they are not known."""
+    by_row: Callable[[], Iterable[Cells]] | None = None
+    """Cells of the rows of all parts, for messages, where this column has each value once; None: it has the rows."""
+    rounded: bool = False
+    """True if numbers were integers that floating-point numbers do not keep."""
+
+    @property
+    def n_rows(self) -> int:
+        rows = self.numbers if self.texts is None else self.texts.codes
+        return 0 if rows is None else len(rows)
+
+    @cached_property
+    def numbers_of_levels(self) -> Any:
+        """Array of the numbers that the different texts spell, or None."""
+        assert self.texts is not None
+        return _parse_numbers(self.texts.levels, decimal_comma=self.decimal_comma)
 
     def unlike(self, kind: str) -> str:
         """First text that can be in no column of this kind, with its row; empty if there is none."""
@@ -62,16 +90,19 @@ class Cells:
 
     def examples(self, is_one: Callable[[str], bool], most: int = 1) -> str:
         """First different texts for which `is_one` is true, each with its row, as messages list them."""
-        texts = as_texts(self)
-        rows: list[int] = []
-        codes, first = np.unique(texts.codes, return_index=True)
-        for index in np.argsort(first).tolist():
-            if len(rows) < most and codes[index] >= 0 and is_one(texts.values[codes[index]]):
-                rows.append(first[index])
-        shown = [repr(texts.values[texts.codes[row]]) for row in rows]
-        if self.where is not None:
-            shown = [f"{text} in {row}" for text, row in zip(shown, self.where(np.array(rows)), strict=True)]
-        return ", ".join(shown)
+        shown: dict[str, str] = {}
+        for cells in [self] if self.by_row is None else self.by_row():
+            texts = as_texts(cells)
+            codes, first = np.unique(texts.codes, return_index=True)
+            for index in np.argsort(first).tolist():
+                text = texts.values[codes[index]] if codes[index] >= 0 else None
+                if text is None or text in shown or not is_one(text):
+                    continue
+                row = "" if cells.where is None else f" in {cells.where(first[index : index + 1])[0]}"
+                shown[text] = f"{text!r}{row}"
+                if len(shown) == most:
+                    return ", ".join(shown.values())
+        return ", ".join(shown.values())
 
 
 def read_cells(
@@ -89,8 +120,11 @@ def read_cells(
     from pyarrow import types
 
     kind, made = column.type, partial(Cells, name, spelled=spelled, decimal_comma=decimal_comma, where=where)
+    of_levels = kind.value_type if types.is_dictionary(kind) else kind
+    if types.is_string(of_levels) or types.is_large_string(of_levels):
+        return made(form="text", texts=_texts_of(column, missing, spelled=spelled))
     if types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
+        column, kind = column.cast(of_levels), of_levels
     if types.is_null(kind):
         return made(form="empty", numbers=np.full(len(column), np.nan))
     if types.is_boolean(kind):
@@ -103,13 +137,9 @@ def read_cells(
         return made(form="number", numbers=_finite(name, numbers, where))
     if types.is_date(kind) or types.is_timestamp(kind):
         return made(form="date", numbers=_days(column))
-    if not (types.is_string(kind) or types.is_large_string(kind)):
-        raise ValueError(
-            f"the column {name!r} holds {kind}; columns may hold numbers, text, booleans and dates; leave it out with "
-            f"--ignore {name!r}, or convert it"
-        )
-    return made(
-        form="text", texts=_texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing, spelled=spelled)
+    raise ValueError(
+        f"the column {name!r} holds {kind}; columns may hold numbers, text, booleans and dates; leave it out with "
+        f"--ignore {name!r}, or convert it"
     )
 
 
@@ -122,25 +152,28 @@ def unquoted(texts: Sequence[str], missing: Collection[str] = ("",)) -> Sequence
 
 
 def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    encoded = pc.dictionary_encode(column.combine_chunks() if hasattr(column, "combine_chunks") else column)
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    levels = encoded.dictionary.to_pylist()
-    words = frozenset(missing)
-    if spelled:
-        levels = unquoted(levels, words)
-    levels = [None if level.lower() in words else level for level in levels]
-    return _in_order(levels, np.asarray(pc.fill_null(encoded.indices, -1), dtype=np.int64))
+    if pa.types.is_dictionary(column.type) and any(chunk.dictionary.null_count for chunk in column.chunks):
+        column = column.cast(column.type.value_type)  # dictionaries with a null cannot be unified
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    encoded = encoded.unify_dictionaries().combine_chunks()
+    levels = pc.utf8_trim_whitespace(encoded.dictionary.cast(pa.string()))
+    if spelled and pc.any(pc.starts_with(levels, "'")).as_py():
+        levels = pa.array(unquoted(levels.to_pylist(), frozenset(missing)), pa.string())
+    is_word = pc.is_in(pc.utf8_lower(levels), pa.array(missing, pa.string()))
+    return _sorted(pc.if_else(is_word, None, levels), encoded.indices)
 
 
-def _in_order(levels: Sequence[str | None], indices: npt.NDArray[np.int64]) -> Texts:
-    """Texts of rows, from different ones in any order; None and index -1 mean missing."""
-    there = sorted((level, index) for index, level in enumerate(levels) if level is not None)
-    code_of = np.full(len(levels) + 1, -1, dtype=np.int64)
-    code_of[[index for _, index in there]] = np.arange(len(there))
-    return Texts(tuple(level for level, _ in there), code_of[indices])
+def _sorted(levels: Any, indices: Any) -> Texts:
+    """Texts of rows, from levels in any order, with repetitions and missing ones; both are arrays of pyarrow."""
+    import pyarrow.compute as pc
+
+    different = levels.drop_null().unique()
+    different = different.take(pc.sort_indices(different))
+    code_of = pc.fill_null(pc.index_in(levels, different), -1).to_numpy(zero_copy_only=False)
+    return Texts(different, np.append(code_of, np.int32(-1))[pc.fill_null(indices, -1).to_numpy(zero_copy_only=False)])
 
 
 def _numpy(column: Any) -> FloatArray:
@@ -177,8 +210,12 @@ def as_numbers(cells: Cells, number_format: NumberFormat | None = None) -> Float
     if number_format is not None:
         parsed = map(number_format.parse, cells.texts.values)
         return cells.texts.spread([np.nan if value is None else value for value in parsed])
-    values = _parse_numbers(cells.texts.values, decimal_comma=cells.decimal_comma)
-    return None if values is None else _finite(cells.name, cells.texts.spread(values), cells.where)
+    values = cells.numbers_of_levels
+    numbers = None if values is None else cells.texts.spread(values)
+    if numbers is not None and cells.by_row is not None and np.isinf(numbers).any():
+        for rows in cells.by_row():
+            as_numbers(rows)  # raises with the name of the row
+    return None if numbers is None else _finite(cells.name, numbers, cells.where)
 
 
 def is_number(text: str) -> bool:
@@ -194,24 +231,23 @@ def is_of_kind(text: str, kind: str, *, decimal_comma: bool = False) -> bool:
     if kind == "boolean":
         return text.lower() in TRUTH or (is_number(text) and float(text) in TRUTH.values())
     if kind == "date":
-        one = Texts((text,), np.zeros(1, dtype=np.int64))
-        return as_dates(Cells("", "text", spelled=True, texts=one)) is not None
-    return _parse_numbers((text,), decimal_comma=decimal_comma) is not None
+        return as_dates(Cells("", "text", spelled=True, texts=Texts.of([text]))) is not None
+    return _parse_numbers(Texts.of([text]).levels, decimal_comma=decimal_comma) is not None
 
 
-def _parse_numbers(values: tuple[str, ...], *, decimal_comma: bool) -> list[float] | None:
+def _parse_numbers(levels: Any, *, decimal_comma: bool) -> Any:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    for texts in (values, tuple(text.replace(",", ".", 1) for text in values) if decimal_comma else ()):
-        if texts or not values:
-            try:
-                return list(pa.array(texts, type=pa.string()).cast(pa.float64()).to_pylist())
-            except pa.ArrowInvalid:
-                continue
+    for comma in (False, True)[: 1 + decimal_comma]:
+        try:
+            return (pc.replace_substring(levels, ",", ".", max_replacements=1) if comma else levels).cast(pa.float64())
+        except pa.ArrowInvalid:
+            continue
     return None
 
 
-def holds_long_integers(column: Any) -> bool:
+def has_rounded_integers(column: Any) -> bool:
     """True if a column of pyarrow has integers that are rounded as floating-point numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -219,23 +255,41 @@ def holds_long_integers(column: Any) -> bool:
     if not pa.types.is_integer(column.type):
         return False
     ends = pc.min_max(column).as_py()
-    return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
+    if ends["min"] is None or max(-ends["min"], ends["max"]) <= LARGEST_EXACT:
+        return False
+    integers = column.drop_null().to_numpy()
+    with np.errstate(invalid="ignore"):  # the largest integer as a number is beyond its type
+        return bool((integers.astype(np.float64).astype(integers.dtype) != integers).any())
 
 
 def loses_digits(cells: Cells) -> bool:
     """True if some texts are integers that are rounded as floating-point numbers."""
-    texts = cells.texts.values if cells.texts is not None else ()
-    return any(_LONG_INTEGER.fullmatch(text) and int(text) != int(float(text)) for text in texts)
+    import pyarrow.compute as pc
+
+    if cells.texts is None:
+        return False
+    levels = cells.texts.levels
+    long = levels.filter(pc.match_substring_regex(levels, LONG_INTEGER)).to_pylist()
+    return any(int(text) != int(float(text)) for text in long)
 
 
 def as_booleans(cells: Cells) -> FloatArray | None:
     """Column as 1 for true and 0 for false; None if it holds something else."""
     if cells.form in ("boolean", "empty"):
         return cells.numbers
-    if cells.texts is not None and all(text.lower() in TRUTH for text in cells.texts.values):
+    if cells.texts is not None and _says_truth(cells.texts):
         return cells.texts.spread([TRUTH[text.lower()] for text in cells.texts.values])
     numbers = as_numbers(cells)
     return numbers if numbers is not None and np.isin(numbers[~np.isnan(numbers)], (0.0, 1.0)).all() else None
+
+
+def _says_truth(texts: Texts) -> bool:
+    """True if all texts are true or false, in any case."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = pa.array(list(TRUTH), pa.string())
+    return pc.all(pc.is_in(pc.utf8_lower(texts.levels), words), min_count=0).as_py() is True
 
 
 def as_dates(cells: Cells) -> FloatArray | None:
@@ -246,10 +300,9 @@ def as_dates(cells: Cells) -> FloatArray | None:
         return cells.numbers
     if cells.texts is None:
         return None
-    texts = pa.array(cells.texts.values, type=pa.string())
     for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
         try:
-            return cells.texts.spread(_days(texts.cast(kind)).tolist())
+            return cells.texts.spread(_days(cells.texts.levels.cast(kind)))
         except pa.ArrowInvalid:
             continue
     return None
@@ -257,20 +310,65 @@ def as_dates(cells: Cells) -> FloatArray | None:
 
 def as_texts(cells: Cells) -> Texts:
     """Column as texts; numbers without a fraction as integers."""
+    import pyarrow as pa
+
     if cells.texts is not None:
         return cells.texts
     numbers = cells.numbers if cells.numbers is not None else np.zeros(0)
     there = ~np.isnan(numbers)
-    different, unsorted = np.unique(numbers[there], return_inverse=True)
-    indices = np.full(len(numbers), -1, dtype=np.int64)
-    indices[there] = unsorted.reshape(-1)
-    return _in_order([_shown(float(value), cells.form) for value in different], indices)
+    different, indices = np.unique(numbers[there], return_inverse=True)
+    codes = np.full(len(numbers), -1, dtype=np.int32)
+    codes[there] = indices.reshape(-1)
+    shown = pa.array([_shown(float(value), cells.form) for value in different], pa.string())
+    return _sorted(shown, pa.array(codes, mask=~there))
 
 
 def _shown(value: float, form: str) -> str:
     if form == "boolean":
         return "true" if value else "false"
     return str(int(value)) if value.is_integer() and abs(value) < LARGEST_EXACT else repr(value)
+
+
+@dataclass(frozen=True)
+class DistinctValues:
+    """Different texts or numbers of a column in some rows, and the number of rows of each."""
+
+    cells: Cells
+    """Each value once, ascending."""
+    counts: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, cells: Cells) -> DistinctValues:
+        """Values that occur in these rows; missing ones do not count."""
+        if cells.texts is None:
+            assert cells.numbers is not None  # of every other form
+            values, counts = np.unique(cells.numbers[~np.isnan(cells.numbers)], return_counts=True)
+            return cls(replace(cells, numbers=values, where=None), counts)
+        used = np.flatnonzero(cells.texts.counts)
+        levels = cells.texts.levels if len(used) == len(cells.texts.levels) else cells.texts.levels.take(used)
+        texts = Texts(levels, np.arange(len(used), dtype=np.int32))
+        return cls(replace(cells, texts=texts, where=None), cells.texts.counts[used])
+
+    def with_rows(self, by_row: Callable[[], Iterable[Cells]]) -> DistinctValues:
+        """The same values, with the cells of the rows for messages."""
+        return replace(self, cells=replace(self.cells, by_row=by_row))
+
+    def merged(self, other: DistinctValues) -> DistinctValues:
+        """Values of the rows of both."""
+        import pyarrow as pa
+
+        counts = np.concatenate([self.counts, other.counts])
+        one, two = self.cells, other.cells
+        if one.numbers is not None and two.numbers is not None:
+            values, codes = np.unique(np.concatenate([one.numbers, two.numbers]), return_inverse=True)
+            cells = replace(one, numbers=values)
+        else:  # integers of more than 16 digits are texts
+            levels = pa.concat_arrays([as_texts(one).levels, as_texts(two).levels])
+            texts = _sorted(levels, pa.array(np.arange(len(levels), dtype=np.int32)))
+            codes = texts.codes.astype(np.intp)
+            texts = Texts(texts.levels, np.arange(len(texts.levels), dtype=np.int32))
+            cells = replace(one if one.texts is not None else two, texts=texts)
+        return DistinctValues(cells, np.bincount(codes.reshape(-1), counts).astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -287,30 +385,33 @@ class InferredKind:
         return None if self.written is None else self.written.format
 
 
-def written_numbers(cells: Cells, counts: Sequence[int]) -> WrittenNumbers | None:
+def written_numbers(values: DistinctValues) -> WrittenNumbers | None:
     """Format of numbers that programs do not write so, by the texts and the rows of each; None if there is none.
 
     Plain numbers that a typed file has as text are text.
     """
+    cells = values.cells
     if cells.texts is None:
         return None
-    written = find_numbers(dict(zip(cells.texts.values, counts, strict=True)), decimal_comma=cells.decimal_comma)
+    counts = dict(zip(cells.texts.values, values.counts.tolist(), strict=True))
+    written = find_numbers(counts, decimal_comma=cells.decimal_comma)
     return None if written is None or (written.is_plain and not cells.spelled) else written
 
 
-def kind_of(cells: Cells, counts: Sequence[int] | None = None) -> InferredKind:
-    """Kind of a column; `counts` replaces the number of rows of each text in `cells`."""
+def kind_of(values: DistinctValues) -> InferredKind:
+    """Kind of a column."""
+    cells = values.cells
     if cells.form != "text":
         return InferredKind({"number": "number", "empty": "number", "date": "date", "boolean": "boolean"}[cells.form])
-    if cells.texts is None or not cells.texts.values:
+    if cells.texts is None or not len(cells.texts.levels):
         return InferredKind("number")
-    if as_booleans(cells) is not None and cells.texts.values[0].lower() in TRUTH:
+    if _says_truth(cells.texts):
         return InferredKind("boolean")
     if cells.spelled and as_numbers(cells) is not None:
         return InferredKind("number")
     if as_dates(cells) is not None:
         return InferredKind("date")
-    written = written_numbers(cells, cells.texts.counts.tolist() if counts is None else counts)
+    written = written_numbers(values)
     if written is not None:
         return InferredKind("number", written)
     if all(OTHER_DATE.match(text) for text in cells.texts.values):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from radboost._numbers import listed
 from radboost._typing import FloatArray
 from radboost.cli.cells import (
     Cells,
+    DistinctValues,
     InferredKind,
     Texts,
     as_booleans,
     as_dates,
     as_numbers,
     as_texts,
-    holds_long_integers,
+    has_rounded_integers,
     is_number,
     kind_of,
     loses_digits,
@@ -31,6 +33,8 @@ from radboost.cli.reading import RawTable
 from radboost.model_file import ColumnSchema, Schema
 
 MOST_CATEGORIES = 255
+MOST_DIFFERENT = 1_000_000  # different texts of a column of a typed table that are counted
+UNNAMED = "column_1"  # name of the first column where it has none
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class FeatureTable:
     """
 
     columns: tuple[ColumnSchema, ...]
-    values: Mapping[str, FloatArray | npt.NDArray[np.int64]]
+    values: Mapping[str, npt.NDArray[Any]]
     others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -52,6 +56,20 @@ class FeatureTable:
     def take(self, rows: npt.NDArray[Any]) -> FeatureTable:
         """Rows with these indices."""
         return replace(self, values={name: values[rows] for name, values in self.values.items()})
+
+    @staticmethod
+    def joined(parts: Sequence[FeatureTable]) -> FeatureTable:
+        """Rows of several parts, one below the other."""
+        columns, values, others = parts[0].columns, {}, {}
+        for column in columns:
+            of_parts = [one.values[column.name] for one in parts]
+            if column.kind == "category":
+                texts = [one.others[column.name] for one in parts]
+                starts = np.cumsum([0, *map(len, texts)])
+                of_parts = [np.where(one < -1, one - start, one) for one, start in zip(of_parts, starts, strict=False)]
+                others[column.name] = tuple(text for part in texts for text in part)
+            values[column.name] = np.concatenate(of_parts)
+        return FeatureTable(columns, values, others)
 
     def for_model(self, form: str, *, with_others: bool = False) -> Any:
         """Table of pyarrow as models take it, `with_others` with the texts that are no categories."""
@@ -118,92 +136,119 @@ def find_column(given: Any, name: str, option: str) -> str:
 
 
 @dataclass(frozen=True)
-class ChosenColumns:
-    """Columns of a fit with their values, and the reasons for those that are left out."""
-
-    table: FeatureTable
-    left_out: Mapping[str, str]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class ColumnSummary:
-    """Facts about a column over all rows, by which it is used or left out."""
+    """Facts about a column in some rows, by which it is used or left out; those of parts are merged."""
 
-    kind: str
+    form: str
+    """That of the cells, or "names" for a column that --categorical names."""
     n_rows: int
-    n_present: int
-    texts: Mapping[str, int]
-    """Category -> number of rows."""
-    same: bool = False
-    """True if all values that are present are the same."""
+    n_present: int = 0
+    low: float = np.inf
+    """Least and largest number, if these are no texts."""
+    high: float = -np.inf
+    texts: DistinctValues | None = None
+    too_many: bool = False
+    """True for more different texts in a typed table than are counted."""
     numbers_rows: bool = False
-    """True if the values are 0, 1, 2, ... in the order of the rows."""
-    written: WrittenNumbers | None = None
-    """Format of numbers that programs do not write so."""
+    """True if the values are consecutive whole numbers in the order of the rows."""
     rounded: bool = False
     """True for integers with more digits than are kept."""
 
     @classmethod
-    def of_texts(cls, texts: Texts) -> ColumnSummary:
-        counts = texts.counts
-        n_rows = {text: int(n) for text, n in zip(texts.values, counts.tolist(), strict=True) if n}
-        return cls("category", len(texts.codes), int(counts.sum()), n_rows)
+    def of(cls, cells: Cells, *, as_names: bool, may_number_rows: bool) -> ColumnSummary:
+        """Facts about these rows; `may_number_rows`: whether that is to be checked."""
+        n_rows, low, high, numbers_rows = cells.n_rows, np.inf, -np.inf, False
+        numbers = as_numbers(cells) if may_number_rows else None
+        if numbers is not None and n_rows and np.array_equal(numbers, numbers[0] + np.arange(n_rows)):
+            low, high, numbers_rows = float(numbers[0]), float(numbers[-1]), True
+        if not as_names and cells.texts is None:
+            assert cells.numbers is not None
+            return cls(cells.form, n_rows, *_range_of(cells.numbers), None, False, numbers_rows, cells.rounded)
+        texts = DistinctValues.of(replace(cells, texts=as_texts(cells), numbers=None))
+        n_present = int(texts.counts.sum())
+        summary = cls("names" if as_names else "text", n_rows, n_present, low, high, texts, False, numbers_rows)
+        return summary._bounded()
 
-    @classmethod
-    def of_numbers(cls, kind: InferredKind, values: FloatArray) -> ColumnSummary:
-        there = values[~np.isnan(values)]
-        return cls(
-            kind.name,
-            len(values),
-            len(there),
-            {},
-            same=len(there) > 0 and bool((there == there[0]).all()),
-            numbers_rows=len(values) > 1 and np.array_equal(values, np.arange(len(values))),
-            written=kind.written,
-        )
+    def merged(self, other: ColumnSummary) -> ColumnSummary:
+        """Facts about the rows of both, those of `other` below the others."""
+        texts = None if self.texts is None or other.texts is None else self.texts.merged(other.texts)
+        return ColumnSummary(
+            self.form,
+            self.n_rows + other.n_rows,
+            self.n_present + other.n_present,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            texts,
+            self.too_many or other.too_many,
+            self.numbers_rows and other.numbers_rows and self.high + 1 == other.low,
+            self.rounded or other.rounded,
+        )._bounded()
+
+    def _bounded(self) -> ColumnSummary:
+        if self.too_many or (
+            self.texts is not None and not self.texts.cells.spelled and len(self.texts.counts) > MOST_DIFFERENT
+        ):
+            return replace(self, texts=None, too_many=True)
+        return self
+
+    def kind(self, by_row: Callable[[], Iterable[Cells]]) -> InferredKind:
+        """Kind of the column; `by_row`: as for `Cells`."""
+        if self.form == "names":
+            return InferredKind("category")
+        return InferredKind(_KINDS[self.form]) if self.texts is None else kind_of(self.texts.with_rows(by_row))
+
+    def in_kind(self, kind: InferredKind) -> ColumnSummary:
+        """The same facts, for a column of this kind, in which other texts are missing."""
+        if kind.name == "category" or self.texts is None:
+            return self
+        cells = self.texts.cells
+        values = numbers_of(cells, kind.name, kind.number_format)
+        _, low, high = _range_of(values)
+        n_present = int(self.texts.counts[~np.isnan(values)].sum())
+        return replace(self, n_present=n_present, low=low, high=high, rounded=loses_digits(cells))
 
 
-def choose_columns(
-    given: RawTable, names: Sequence[str], categorical: Collection[str], missing: Sequence[str]
-) -> ChosenColumns:
-    """Decide on the kind of each column, and leave out those that cannot help."""
-    seen: dict[str, ColumnSummary] = {}
-    content: dict[str, Any] = {}
-    for name in names:
-        cells = cells_of(given, name, missing)
-        kind = InferredKind("category") if name in categorical else kind_of(cells)
-        if kind.name == "category":
-            content[name] = as_texts(cells)
-            seen[name] = ColumnSummary.of_texts(content[name])
-        else:
-            content[name] = numbers_of(cells, kind.name, kind.number_format)
-            seen[name] = replace(ColumnSummary.of_numbers(kind, content[name]), rounded=loses_digits(cells))
-    columns, left_out, notes = decide_columns(given.name, seen, categorical)
-    return ChosenColumns(table_of(columns, content), left_out, notes)
+_KINDS = {"number": "number", "empty": "number", "date": "date", "boolean": "boolean"}
+
+
+def _range_of(values: FloatArray) -> tuple[int, float, float]:
+    """Number of values, the least and the largest; NaN is missing."""
+    known = values[~np.isnan(values)]
+    return (len(known), float(known.min()), float(known.max())) if len(known) else (0, np.inf, -np.inf)
 
 
 def decide_columns(
-    where: str, seen: Mapping[str, ColumnSummary], categorical: Collection[str]
+    where: str,
+    seen: Mapping[str, ColumnSummary],
+    categorical: Collection[str],
+    by_row: Callable[[str], Iterable[Cells]],
 ) -> tuple[tuple[ColumnSchema, ...], dict[str, str], tuple[str, ...]]:
-    """Columns that can help, reasons for those that are left out, and notes."""
+    """Columns that can help, reasons for those that are left out, and notes.
+
+    `by_row` returns the cells of a column's rows, in parts, for messages.
+    """
     columns: list[ColumnSchema] = []
     left_out: dict[str, str] = {}
     notes: list[str] = []
-    for index, (name, one) in enumerate(seen.items()):
-        useless = _useless(name, one, wanted=name in categorical, first=index == 0)
+    for index, (name, summary) in enumerate(seen.items()):
+        if summary.too_many:
+            left_out[name] = f"has more than {MOST_DIFFERENT:,} different texts, too many to tell apart"
+            continue
+        kind = summary.kind(partial(by_row, name))
+        one = summary.in_kind(kind)
+        useless = _useless(name, one, kind.name, wanted=name in categorical, first=index == 0)
         if useless is not None:
             left_out[name] = useless
-        elif one.kind == "category":
+        elif kind.name == "category":
+            assert one.texts is not None
             column, said = _category(name, one.texts)
             columns.append(column)
             notes += said
         else:
-            number_format = None if one.written is None else one.written.format
-            columns.append(ColumnSchema(name, one.kind, number_format=number_format))
-            if one.written is not None:
-                notes.append(_how_written(name, one.written))
-            if one.kind == "date":
+            columns.append(ColumnSchema(name, kind.name, number_format=kind.number_format))
+            if kind.written is not None:
+                notes.append(_how_written(name, kind.written))
+            if kind.name == "date":
                 notes.append(f"the dates in {name!r} are taken as numbers of days")
             if one.rounded:
                 notes.append(
@@ -216,12 +261,14 @@ def decide_columns(
     return tuple(columns), left_out, tuple(notes)
 
 
-def cells_of(given: RawTable, name: str, missing: Sequence[str]) -> Cells:
-    """Cells of a column of a table."""
+def cells_of(given: RawTable, name: str, missing: Sequence[str], *, as_names: bool = False) -> Cells:
+    """Cells of a column of a table; `as_names`: integers may be names, whose digits all count."""
     column, spelled = given.table.column(name), given.as_text
-    if holds_long_integers(column):
+    rounded = has_rounded_integers(column)
+    if rounded and as_names:
         column, spelled = column.cast("string"), True
-    return read_cells(name, column, missing, spelled=spelled, decimal_comma=given.decimal_comma, where=given.row_names)
+    cells = read_cells(name, column, missing, spelled=spelled, decimal_comma=given.decimal_comma, where=given.row_names)
+    return replace(cells, rounded=rounded)
 
 
 def numbers_of(cells: Cells, kind: str, number_format: NumberFormat | None) -> FloatArray:
@@ -258,37 +305,41 @@ def table_of(columns: tuple[ColumnSchema, ...], content: Mapping[str, Any]) -> F
             code_of = {value: k for k, value in enumerate(column.categories)}
             others[column.name] = tuple(text for text in texts.values if text not in code_of)
             code_of |= {text: -2 - k for k, text in enumerate(others[column.name])}
-            codes = np.array([*(code_of[text] for text in texts.values), -1], dtype=np.int64)
+            codes = np.array([*(code_of[text] for text in texts.values), -1], dtype=np.int32)
             values[column.name] = codes[texts.codes]
     return FeatureTable(columns, values, others)
 
 
-def _category(name: str, texts: Mapping[str, int]) -> tuple[ColumnSchema, list[str]]:
+def _category(name: str, texts: DistinctValues) -> tuple[ColumnSchema, list[str]]:
     """Category column of the 255 most frequent texts, of equally frequent ones the first, and notes."""
-    frequent = sorted(sorted(texts, key=lambda text: (-texts[text], text))[:MOST_CATEGORIES])
+    assert texts.cells.texts is not None
+    values = texts.cells.texts.values
+    frequent = np.sort(np.argsort(-texts.counts, kind="stable")[:MOST_CATEGORIES])
     said = []
-    if len(texts) > MOST_CATEGORIES:
+    if len(values) > MOST_CATEGORIES:
         said.append(
-            f"{name!r} has {len(texts):,} different texts; the {MOST_CATEGORIES} most frequent are told apart, and the "
-            "others are taken as missing values"
+            f"{name!r} has {len(values):,} different texts; the {MOST_CATEGORIES} most frequent are told apart, and "
+            "the others are taken as missing values"
         )
-    return ColumnSchema(name, "category", tuple(frequent)), said
+    return ColumnSchema(name, "category", tuple(values[index] for index in frequent.tolist())), said
 
 
-def _useless(name: str, seen: ColumnSummary, *, wanted: bool, first: bool) -> str | None:
+def _useless(name: str, seen: ColumnSummary, kind: str, *, wanted: bool, first: bool) -> str | None:
     if not seen.n_present:
         return "has no value in any row"
-    if seen.kind == "category":
-        if len(seen.texts) == 1 and seen.n_present == seen.n_rows:
+    if kind == "category":
+        assert seen.texts is not None
+        n_texts = len(seen.texts.counts)
+        if n_texts == 1 and seen.n_present == seen.n_rows:
             return "has the same text in every row"
-        if 1 < len(seen.texts) == seen.n_present and not wanted:
+        if 1 < n_texts == seen.n_present and not wanted:
             return "has a different text in every row, like an identifier (--categorical takes it nevertheless)"
         return None
-    if seen.same and seen.n_present == seen.n_rows:
+    if seen.low == seen.high and seen.n_present == seen.n_rows:
         rounded = " once whole numbers beyond 2^53 are rounded (--categorical takes them as names)"
         return f"has the same value in every row{rounded * seen.rounded}"
     # the index of a data frame, which is written without a name
-    if first and name == "column_1" and seen.numbers_rows:
+    if first and name == UNNAMED and seen.numbers_rows and seen.low == 0:
         return "has no name of its own and numbers the rows"
     return None
 
@@ -307,13 +358,17 @@ def match_columns(given: RawTable, schema: Schema) -> tuple[FeatureTable, list[s
         )
     notes, content = [], {}
     for column in schema.columns:
-        content[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
+        content[column.name], said = _matched(_cells_for(given, column, schema), column, given.name)
         notes += said
     known = {*used, *schema.left_out, schema.target}
     extra = [name for name in given.names if name not in known]
     if extra:
         notes.append(f"{given.name} has columns that the model does not know, and are not used: {listed(extra)}")
     return table_of(schema.columns, content), notes
+
+
+def _cells_for(given: RawTable, column: ColumnSchema, schema: Schema) -> Cells:
+    return cells_of(given, column.name, schema.missing_words, as_names=column.kind == "category")
 
 
 def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from radboost._numbers import number_text
 from radboost.cli.console import Console
-from radboost.cli.rows import LabeledRows, RowSplit
+from radboost.cli.rows import LabeledRows
+from radboost.cli.source import RowSplit
 from radboost.model_file import Schema
 from radboost.report.build import assemble, put
 from radboost.report.figures import count

@@ -12,7 +12,7 @@ from radboost.cli.evaluation import Evaluation, evaluate, pooled, subject_of, su
 from radboost.cli.leaks import warnings_of
 from radboost.cli.models import Plan, plan_fit, search_facts
 from radboost.cli.options import FitOptions, check_options
-from radboost.cli.rows import InMemorySource, RowSource, RowSplit
+from radboost.cli.source import RowSource, RowSplit
 from radboost.model_file import Schema, save_model
 from radboost.report.baselines import constant_of
 from radboost.report.figures import count
@@ -21,28 +21,7 @@ from radboost.report.figures import count
 def run_fit(options: FitOptions, console: Console) -> int:
     """Read, fit, evaluate and save; files are checked before anything is computed."""
     check_options(options)
-    if options.dask is None:
-        return _fit(InMemorySource(options, console), options, console)
-    from radboost.cli.cluster_rows import on_cluster  # Dask takes a while to load
-
-    with on_cluster(options, console) as source:
-        return _fit(source, options, console)
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """Model to save, and its evaluation (None without test rows)."""
-
-    model: Any
-    schema: Schema
-    evaluation: Evaluation | None
-    fitted: Any
-    """Model, or search for its settings, that was evaluated."""
-    all_rows: bool
-    """True if the model was fitted to all rows."""
-
-
-def _fit(source: RowSource, options: FitOptions, console: Console) -> int:
+    source = RowSource(options, console)
     plan = plan_fit(options, source, console)
     schema = replace(source.schema, form=plan.form)
     console.say(
@@ -67,11 +46,24 @@ def _fit(source: RowSource, options: FitOptions, console: Console) -> int:
     return 0
 
 
+@dataclass(frozen=True)
+class FitResult:
+    """Model to save, and its evaluation (None without test rows)."""
+
+    model: Any
+    schema: Schema
+    evaluation: Evaluation | None
+    fitted: Any
+    """Model, or search for its settings, that was evaluated."""
+    all_rows: bool
+    """True if the model was fitted to all rows."""
+
+
 def _evaluated_once(
     source: RowSource, options: FitOptions, plan: Plan, schema: Schema, rows: RowSplit, console: Console
 ) -> FitResult:
     """Model of the training rows, evaluated on the test rows; fitted again to all rows if some were held out."""
-    fitted, chosen, train_schema = source.fit(plan, schema, console)
+    fitted, chosen, train_schema = source.fit(plan, schema, rows.learned, "fitting", console, rows.train)
     model = getattr(fitted, "best_estimator_", fitted)
     model.schema_ = train_schema
     evaluation: Evaluation | None = None
@@ -83,20 +75,22 @@ def _evaluated_once(
         if options.report is not None:
             write_report(subject, options.report, schema.target, console)
     if rows.holds_out and not options.keep_judged:
-        model, schema = source.fit_all(plan, chosen, schema, console)
+        final = replace(plan, estimator=chosen, search=None)
+        model, _, schema = source.fit(final, schema, None, "fitting to all rows", console)
         return FitResult(model, schema, evaluation, fitted, all_rows=True)
     return FitResult(model, train_schema, evaluation, fitted, all_rows=not rows.holds_out)
 
 
 def _cross_validated(source: Any, plan: Plan, schema: Schema, rows: RowSplit, console: Console) -> FitResult:
     """Model of all rows, and the evaluation of models that have each left out a fold."""
-    whole, parts = source.whole, []
+    whole, parts = rows.test_rows, []
+    assert whole is not None
     for number, (learn, out) in enumerate(rows.folds, 1):
         title = f"fold {number} of {len(rows.folds)}"
         train, test = whole.take(learn), whole.take(out)
-        model, _, learned = source.fit_part(plan, schema, train, title, console)
+        model, _, learned = source.fit(plan, schema, learn, title, console, train)
         parts.append((subject_of(model, learned, test, train), out[np.argsort(test.keys, kind="stable")]))
-    final, final_schema = source.fit_all(plan, plan.estimator, schema, console)
+    final, _, final_schema = source.fit(plan, schema, None, "fitting to all rows", console)
     ranks = np.empty(len(whole.y), dtype=np.int64)
     ranks[np.argsort(whole.keys, kind="stable")] = np.arange(len(whole.y))
     own, linear = pooled(final, [(subject, ranks[taken]) for subject, taken in parts])

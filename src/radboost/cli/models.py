@@ -22,7 +22,7 @@ from radboost.trees import TreeOptions
 from radboost.tuning.results import differing
 
 if TYPE_CHECKING:
-    from radboost.cli.rows import RowSource
+    from radboost.cli.source import RowSource
 
 ESTIMATORS = ("auto", "deepboost", "softmax", "rgb", "sparse")
 SECONDS = {"quick": 60.0, "thorough": 600.0}
@@ -70,6 +70,12 @@ class Plan:
     """Name of a scorer of scikit-learn, for searches and early stopping."""
 
     @property
+    def by_parts(self) -> bool:
+        """True if the fit may read its rows by parts; searches, sparse models and scorers need them in memory."""
+        stops = self.scorer is not None and _stops_early(self.estimator)
+        return self.search is None and self.form == "table" and not stops
+
+    @property
     def about(self) -> str:
         """Name of the estimator, and the time of the search."""
         if self.seconds is not None:
@@ -105,8 +111,6 @@ def plan_fit(options: FitOptions, source: RowSource, console: Console) -> Plan:
     for given in options.settings:
         set_parameter(estimator, given)
     measure, scorer = (None, None) if options.metric is None else known_metric(options.metric, task)
-    if scorer is not None and options.dask is not None and _stops_early(estimator):
-        raise ValueError("--metric cannot stop a fit on a cluster; leave out --dask, --metric, or early_stopping")
     form = "numbers" if wanted == "sparse" else "table"
     if wanted == "sparse" and tune is not None:
         console.note("sparse models always choose their penalty by cross-validation, so that --tune changes nothing")

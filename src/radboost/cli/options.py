@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from radboost.cli.files import check_new, check_report, same_file
-from radboost.cli.reading import ENDINGS, STDIN, ReadOptions
+from radboost.cli.reading import ReadOptions
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,6 @@ class FitOptions:
     force: bool
     read: ReadOptions
     command: str
-    dask: str | None = None
     settings: tuple[str, ...] = ()
     metric: str | None = None
     class_weight: str | None = None
@@ -57,8 +56,6 @@ def check_options(options: FitOptions) -> None:
         check_report(options.report, force=options.force, inputs=inputs)
         if same_file(options.report, options.out):
             raise ValueError(f"--out and --report both name {options.out}; give them different names")
-    if options.dask is not None:
-        _check_for_cluster(options)
     if not 0.0 <= options.holdout < 1.0:
         raise ValueError(f"--holdout is {options.holdout:g}; give a fraction of the rows, at least 0 and below 1")
     if options.report is not None and options.holdout == 0.0 and options.test is None:
@@ -93,28 +90,3 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
     for option, given in options.items():
         if given is not None:
             raise ValueError(why.format(option))
-
-
-def _check_for_cluster(options: FitOptions) -> None:
-    """Refuse options that need a table in memory."""
-    in_memory = {"--tune": options.tune, "--group": options.group, "--time": options.time, "--folds": options.folds}
-    _refuse(in_memory, "{0} needs rows in memory; leave out --dask, or {0}")
-    if options.estimator == "sparse":
-        raise ValueError("--estimator sparse learns in memory; leave out --dask, or use deepboost, softmax or rgb")
-    read = options.read
-    of_csv = {
-        "--separator": read.separator,
-        "--header": read.header,
-        "--names": read.names,
-        "--skip": read.skip or None,
-    }
-    _refuse(of_csv, "{} is for CSV, and with --dask tables are Parquet files; leave it out")
-    if read.format not in (None, "parquet"):
-        raise ValueError(f"--format {read.format}: with --dask tables are Parquet files; convert them")
-    for path in options.data:
-        ending = Path(path).suffix.lower()
-        if path == STDIN or (ending not in ENDINGS["parquet"] and Path(path).is_file() and read.format is None):
-            raise ValueError(
-                f"{'standard input' if path == STDIN else path}: with --dask the workers read Parquet files "
-                "themselves; convert the table, for example with pandas: pandas.read_csv(...).to_parquet(...)"
-            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import difflib
+import glob
 import gzip
 import re
 import sys
@@ -30,6 +31,8 @@ ENDINGS = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
 }
 STDIN = "-"
+NUMBER_BYTES = 8  # of a value in memory
+IN_MEMORY_BYTES = 2**28  # of the values of a table in Parquet files, above which it is read by parts
 _MAX_NESTING = 64
 _TOO_LARGE = "{} does not fit into memory; give a part of its rows or columns"
 _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
@@ -83,6 +86,75 @@ class RawTable:
     @property
     def n_rows(self) -> int:
         return int(self.table.num_rows)
+
+    def parts(self, names: Sequence[str]) -> list[Any]:
+        """The table as its only part."""
+        return [self]
+
+    def read(self) -> RawTable:
+        """The table itself, as a part that is in memory."""
+        return self
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """Table in Parquet files that is read by parts."""
+
+    name: str
+    names: list[str]
+    files: list[str]
+    remarks: tuple[str, ...] = ()
+
+    def parts(self, names: Sequence[str]) -> list[RowGroups]:
+        """Parts with these columns; a part is not read before it is asked for."""
+        from radboost.distributed.parquet import parquet_parts
+
+        parts = parquet_parts(self.files, {}, names)
+        starts = np.cumsum([0, *(part.n_rows for part in parts)]).tolist()
+        starts_of_files = {part.path: start for part, start in zip(reversed(parts), starts[-2::-1], strict=True)}
+        return [RowGroups(part, start, starts_of_files[part.path]) for part, start in zip(parts, starts, strict=False)]
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Part of a table: row groups of a Parquet file."""
+
+    part: Any
+    """A `ParquetPartition`."""
+    first: int
+    """Number of rows above them in all files."""
+    first_of_file: int
+
+    def read(self) -> RawTable:
+        """The rows, with the numbers that they have in the whole table."""
+        given = _typed(self.part.path, self.part.table())
+        kept = np.arange(self.first, self.first + given.n_rows)
+        return replace(given, kept=kept, lines=partial(_of_file, self.part.path, self.first_of_file))
+
+
+def _of_file(path: str, first: int, numbers: Sequence[int]) -> list[str]:
+    return [f"row {number - first:,} of {path}" for number in numbers]
+
+
+def open_tables(paths: Sequence[str], options: ReadOptions) -> RawTable | ParquetTable:
+    """Table in one file, or in several with the same columns; large ones in Parquet files are read by parts."""
+    expanded = [one for path in paths for one in _files_of(path)]
+    if all(path != STDIN and _format_of(path, options) == "parquet" and Path(path).is_file() for path in expanded):
+        from radboost.distributed.parquet import read_contents
+
+        contents = read_contents(expanded)
+        if sum(sum(one.group_rows) * len(one.names) for one in contents) * NUMBER_BYTES > IN_MEMORY_BYTES:
+            return ParquetTable(expanded[0], contents[0].names, expanded)
+    return read_tables(expanded, options)
+
+
+def _files_of(path: str) -> list[str]:
+    """Files in a folder, or with the names of a pattern; anything else as it is."""
+    if path == STDIN or Path(path).is_file() or not (Path(path).is_dir() or glob.has_magic(path)):
+        return [path]
+    from radboost.distributed.parquet import parquet_files
+
+    return parquet_files(path)
 
 
 def read_table(path: str, options: ReadOptions) -> RawTable:
@@ -222,14 +294,19 @@ def _read_typed(data: bytes, name: str, kind: str) -> RawTable:
         _check_json(data, name)
         read = arrow_json.read_json
     try:
-        table = read(arrow_file(data))
-        # offsets of texts may point outside of the file
-        table.validate(full=True)
-        for index, field in enumerate(table.schema):
-            if pa.types.is_string_view(field.type):  # of which pyarrow cannot take rows
-                table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
+        return _typed(name, read(arrow_file(data)))
     except pa.ArrowException as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
+
+
+def _typed(name: str, table: Any) -> RawTable:
+    """Table of a file that has types, checked."""
+    import pyarrow as pa
+
+    table.validate(full=True)  # offsets of texts may point outside of the file
+    for index, field in enumerate(table.schema):
+        if pa.types.is_string_view(field.type):  # of which pyarrow cannot take rows
+            table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
     refuse_twice(name, table.column_names)
     return RawTable(name, table, as_text=False, decimal_comma=False, remarks=())
 

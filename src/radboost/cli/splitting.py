@@ -103,4 +103,5 @@ def _bits(column: ColumnSchema, table: FeatureTable) -> Hashes:
     values = table.values[column.name]
     if column.kind != "category":
         return cell_bits(values)
-    return cell_bits(np.array([*column.categories, None], dtype=object))[np.maximum(values, -1)]
+    bits: Hashes = cell_bits(np.array([*column.categories, None], dtype=object))[np.maximum(values, -1)]
+    return bits

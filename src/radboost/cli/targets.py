@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,49 +13,88 @@ import numpy.typing as npt
 from radboost._number_formats import NumberFormat, WrittenNumbers
 from radboost._numbers import listed
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, written_numbers
+from radboost.cli.cells import Cells, DistinctValues, Texts, as_numbers, as_texts, written_numbers
 
 MOST_WHOLE_NUMBERS = 20  # different ones that are taken as classes
 FEWEST_ROWS_OF_EACH = 10  # rows for each whole number that is taken as a class
 MOST_TEXTS = 100  # different ones without --task; above `MOST_WHOLE_NUMBERS` also at most a tenth of the rows
+MOST_DIFFERENT = 1_000_000  # values that are kept for a decision
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})$")
 
 
 @dataclass(frozen=True)
-class TargetColumn:
-    """Target of the rows that have one."""
+class TargetDecision:
+    """Task of a target and the reason for it."""
 
-    name: str
     task: str
     """Either "classes" or "numbers"."""
     reason: str
-    y: npt.NDArray[Any]
-    kept: npt.NDArray[np.int64]
-    """Indices of the rows that have a value."""
+    texts: Texts | None = None
+    """Each class once; None for numbers."""
     number_format: NumberFormat | None = None
     """Format of numbers that programs do not write so."""
 
+    def labels(self, cells: Cells) -> npt.NDArray[Any]:
+        """Labels or numbers of rows that all have a target."""
+        if self.texts is not None:
+            import pyarrow.compute as pc
+
+            texts = as_texts(cells)
+            index_of = pc.fill_null(pc.index_in(texts.levels, self.texts.levels), -1).to_numpy(zero_copy_only=False)
+            labels: npt.NDArray[Any] = labels_of(self.texts)[index_of[texts.codes]]
+            return labels
+        numbers = as_numbers(cells, self.number_format)
+        assert numbers is not None  # by `decide_target`
+        check_all_numbers(cells, numbers, self.number_format)
+        return numbers
+
 
 @dataclass(frozen=True)
-class TargetDecision:
-    """Task of a target and the reason for it; for classes also the texts."""
+class TargetSummary:
+    """Different values of the target in some rows; of too many those that a decision needs."""
 
-    task: str
-    reason: str
-    texts: Texts | None = None
-    number_format: NumberFormat | None = None
+    values: DistinctValues
+    more: bool = False
+    """True if there are more different values than are kept."""
 
+    @classmethod
+    def of(cls, cells: Cells) -> TargetSummary:
+        return cls(DistinctValues.of(cells))._bounded()
 
-def read_target(cells: Cells, task: str | None) -> TargetColumn:
-    """Target of a fit."""
-    kept = present(cells)
-    decided = decide_target(cells, np.ones(len(kept), dtype=np.int64), task)
-    if decided.texts is not None:
-        return TargetColumn(cells.name, decided.task, decided.reason, labels_of(decided.texts)[kept], kept)
-    numbers = as_numbers(cells, decided.number_format)
-    assert numbers is not None  # by `decide_target`
-    check_all_numbers(cells, numbers, decided.number_format)
-    return TargetColumn(cells.name, decided.task, decided.reason, numbers[kept], kept, decided.number_format)
+    def merged(self, other: TargetSummary) -> TargetSummary:
+        return TargetSummary(self.values.merged(other.values), self.more or other.more)._bounded()
+
+    def _bounded(self) -> TargetSummary:
+        """With numbers that have a fraction before those without; the last value has the rows of all that go."""
+        cells, counts = self.values.cells, self.values.counts
+        if len(counts) <= MOST_DIFFERENT:
+            return self
+        if cells.texts is not None:
+            kept = np.arange(MOST_DIFFERENT)
+            cells = replace(cells, texts=Texts(cells.texts.levels[:MOST_DIFFERENT], kept.astype(np.int32)))
+        else:
+            assert cells.numbers is not None
+            fraction_first = np.argsort(cells.numbers == np.round(cells.numbers), kind="stable")
+            kept = np.sort(fraction_first[:MOST_DIFFERENT])
+            cells = replace(cells, numbers=cells.numbers[kept])
+        lost = counts.sum() - counts[kept].sum()
+        counts = counts[kept]
+        counts[-1] += lost
+        return TargetSummary(DistinctValues(cells, counts), more=True)
+
+    def decide(self, task: str | None, by_row: Callable[[], Iterable[Cells]]) -> TargetDecision:
+        """Decide if the target is classes or numbers; `by_row` has the cells of the rows, for messages."""
+        values = self.values.with_rows(by_row)
+        decided, name = decide_target(values, task), values.cells.name
+        if not self.more:
+            return decided
+        if decided.texts is not None:
+            raise ValueError(
+                f"the target {name!r} has more than {MOST_DIFFERENT:,} different values, which are too many to be "
+                "classes; name another --target"
+            )
+        exactly = f"{MOST_DIFFERENT:,} different"
+        return replace(decided, reason=decided.reason.replace(exactly, f"more than {exactly}"))
 
 
 def check_all_numbers(cells: Cells, numbers: FloatArray, number_format: NumberFormat | None) -> None:
@@ -75,11 +115,9 @@ def check_all_numbers(cells: Cells, numbers: FloatArray, number_format: NumberFo
     )
 
 
-def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None) -> TargetDecision:
-    """Decide if a target is classes or numbers; ValueError if there is nothing to learn.
-
-    `counts` has the number of rows of each value of `cells` that is present.
-    """
+def decide_target(values: DistinctValues, task: str | None) -> TargetDecision:
+    """Decide if a target is classes or numbers; ValueError if there is nothing to learn."""
+    cells, counts = values.cells, values.counts
     if not len(counts):
         raise ValueError(
             f"the target {cells.name!r} is missing in every row; there is nothing to learn from. Name another --target"
@@ -87,8 +125,7 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
     n_rows = int(counts.sum())
     written = None
     if cells.texts is not None and task != "classes" and (as_numbers(cells) is None or not cells.spelled):
-        codes = cells.texts.codes[present(cells)]
-        written = written_numbers(cells, np.bincount(codes, counts, len(cells.texts.values)).astype(int).tolist())
+        written = written_numbers(values)
     decided, reason = _decide(cells, n_rows, written) if task is None else (task, f"--task {task}")
     number_format = None if written is None else written.format
     if decided == "numbers":
@@ -99,26 +136,25 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
                 f"the target {cells.name!r} holds {example}, which is no number, and --task numbers was given; "
                 "use --task classes, or correct the column"
             )
-        values = numbers[~np.isnan(numbers)]
-        if n_rows > 1 and (values == values[0]).all():
-            raise ValueError(f"the target {cells.name!r} is {values[0]:g} in every row; there is nothing to learn")
+        known = numbers[~np.isnan(numbers)]
+        if n_rows > 1 and (known == known[0]).all():
+            raise ValueError(f"the target {cells.name!r} is {known[0]:g} in every row; there is nothing to learn")
         return TargetDecision(decided, reason, number_format=number_format)
-    texts = as_texts(cells)
-    used = np.flatnonzero(texts.counts)
-    if len(used) < 2:
+    texts, n_values = as_texts(cells), len(counts)
+    if n_values < 2:
         raise ValueError(
-            f"the target {cells.name!r} has one class, {texts.values[used[0]]!r}, in every row; a classifier needs two "
-            "or more. Name another --target"
+            f"the target {cells.name!r} has one class, {texts.values[0]!r}, in every row; a classifier needs two or "
+            "more. Name another --target"
         )
-    if task is None and cells.form == "text" and len(used) > min(MOST_TEXTS, max(MOST_WHOLE_NUMBERS, n_rows // 10)):
+    if task is None and cells.form == "text" and n_values > min(MOST_TEXTS, max(MOST_WHOLE_NUMBERS, n_rows // 10)):
         raise ValueError(
-            f"the target {cells.name!r} has {len(used):,} different texts in {n_rows:,} rows "
-            f"({listed([texts.values[index] for index in used], 3)}), which are too many to be classes; correct the "
-            "column if these are numbers, say --task classes if each of them is a class, or name another --target"
+            f"the target {cells.name!r} has {n_values:,} different texts in {n_rows:,} rows "
+            f"({listed(texts.values, 3)}), which are too many to be classes; correct the column if these are numbers, "
+            "say --task classes if each of them is a class, or name another --target"
         )
-    if len(used) > max(2, n_rows // 2):
+    if n_values > max(2, n_rows // 2):
         raise ValueError(
-            f"the target {cells.name!r} has {len(used):,} different values in {n_rows:,} rows, which are too many "
+            f"the target {cells.name!r} has {n_values:,} different values in {n_rows:,} rows, which are too many "
             "to be classes; name another --target"
             + (", or use --task numbers" if as_numbers(cells) is not None else "")
         )
@@ -149,11 +185,10 @@ def _of_numbers(cells: Cells, n_rows: int, numbers: FloatArray | None) -> tuple[
 
 
 def labels_of(texts: Texts) -> npt.NDArray[Any]:
-    """Labels of rows: integers if all of them are, otherwise texts; arbitrary for rows without one."""
-    values: Any = texts.values
-    if all(_WHOLE.match(text) for text in values):
-        return np.array([*map(int, values), 0], dtype=np.int64)[texts.codes]
-    return np.array([*values, ""], dtype=np.str_)[texts.codes]
+    """Label of each different text: integers if all of them are, otherwise texts."""
+    if all(_WHOLE.match(text) for text in texts.values):
+        return np.array([*map(int, texts.values)], dtype=np.int64)
+    return np.array(texts.values, dtype=np.str_)
 
 
 def known_labels(cells: Cells, classes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], list[str]]:

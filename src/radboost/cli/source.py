@@ -1,0 +1,486 @@
+"""Rows of a fit: described, labeled and divided, in memory or by parts of Parquet files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from radboost._typing import FloatArray
+from radboost.cli.cells import Cells, as_dates, as_numbers, as_texts, is_number, is_of_kind
+from radboost.cli.columns import (
+    UNNAMED,
+    ColumnSummary,
+    FeatureTable,
+    cells_of,
+    decide_columns,
+    numbers_of,
+    table_of,
+    with_means,
+)
+from radboost.cli.console import Console
+from radboost.cli.models import Plan, fit_and_choose
+from radboost.cli.options import FitOptions
+from radboost.cli.reading import RawTable, open_tables
+from radboost.cli.rows import (
+    LabeledRows,
+    NamedColumns,
+    check_enough,
+    concatenated,
+    note_left_out_rows,
+    notes_of_left_out,
+    read_test,
+)
+from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest, order_of
+from radboost.cli.targets import TargetSummary, present
+from radboost.distributed.metadata import WorkerCollective
+from radboost.model_file import Schema
+from radboost.report.figures import count
+from radboost.rows.hashing import Hashes, cell_bits
+
+MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """Rows of a part that count: those with a weight and a target."""
+
+    given: RawTable
+    target: Cells
+    weights: FloatArray | None
+    n_given: int
+    n_weighted: int
+    named: NamedColumns
+    _cells: dict[str, Cells] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: RawTable, named: NamedColumns) -> CountedRows:
+        """Rows of a table that count."""
+        n_given, weights = given.n_rows, None
+        if named.weights is not None:
+            weights = _weights(given, named.weights, named.missing)
+            if not weights.all():
+                rows = np.flatnonzero(weights)
+                given, weights = given.take(rows), weights[rows]
+        n_weighted = given.n_rows
+        target = cells_of(given, named.target, named.missing, as_names=True)
+        kept = present(target)
+        if len(kept) < n_weighted:
+            given, weights = given.take(kept), None if weights is None else weights[kept]
+            target = cells_of(given, named.target, named.missing, as_names=True)
+        return cls(given, target, weights, n_given, n_weighted, named)
+
+    def cells(self, name: str) -> Cells:
+        """Cells of a column, which are read once."""
+        if name not in self._cells:
+            as_names = name in self.named.categorical
+            self._cells[name] = cells_of(self.given, name, self.named.missing, as_names=as_names)
+        return self._cells[name]
+
+    def units(self, name: str, hashes: Hashes) -> Hashes:
+        """Hash of the group of each row; rows without one are groups of their own."""
+        texts = as_texts(self.cells(name))
+        return np.where(texts.codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[texts.codes], hashes)
+
+    def times(self, name: str) -> FloatArray:
+        """Times of the rows, as numbers or days."""
+        cells = self.cells(name)
+        times = as_numbers(cells)
+        times = as_dates(cells) if times is None else times
+        if times is None:
+            example = cells.examples(lambda text: not is_number(text) and not is_of_kind(text, "date"))
+            raise ValueError(_wrong_times(name, f"the column holds {example or cells.unlike('date')}"))
+        return times
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """Facts about the rows of a table, or of some of its parts."""
+
+    n_given: int
+    n_without_weight: int
+    n_without_target: int
+    target: TargetSummary
+    columns: dict[str, ColumnSummary]
+
+    @classmethod
+    def of(cls, rows: CountedRows) -> TableSummary:
+        """Facts about the rows of a part."""
+        named, n_rows = rows.named, rows.given.n_rows
+        columns = {
+            name: ColumnSummary.of(
+                rows.cells(name), as_names=name in named.categorical, may_number_rows=name == UNNAMED
+            )
+            for name in named.features
+        }
+        target = TargetSummary.of(rows.target)
+        return cls(rows.n_given, rows.n_given - rows.n_weighted, rows.n_weighted - n_rows, target, columns)
+
+    def merged(self, other: TableSummary) -> TableSummary:
+        """Facts about the rows of both, those of `other` below the others."""
+        return TableSummary(
+            self.n_given + other.n_given,
+            self.n_without_weight + other.n_without_weight,
+            self.n_without_target + other.n_without_target,
+            self.target.merged(other.target),
+            {name: one.merged(other.columns[name]) for name, one in self.columns.items()},
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that count."""
+        return self.n_given - self.n_without_weight - self.n_without_target
+
+
+@dataclass(frozen=True)
+class RowKeys:
+    """Facts about all rows by which they are divided; one entry for each row."""
+
+    y: npt.NDArray[Any]
+    hashes: Hashes
+    keys: Hashes
+    units: Hashes | None
+    times: FloatArray | None
+    intervals: tuple[tuple[int, int], ...]
+    """First index and end of the rows of each part."""
+
+    @classmethod
+    def of(cls, parts: Iterable[LabeledRows]) -> RowKeys:
+        """Facts about the rows of these parts, which need not be in memory together."""
+        facts = [(one.y, one.hashes, one.keys, one.units, one.times) for one in parts]
+        ends = np.cumsum([0, *(len(of_part[0]) for of_part in facts)]).tolist()
+        y, hashes, keys, units, times = map(concatenated, zip(*facts, strict=True))
+        return cls(y, hashes, keys, units, times, tuple(pairwise(ends)))
+
+
+@dataclass(frozen=True)
+class RowSplit:
+    """Training rows, test rows, and what the test rows are called."""
+
+    learned: Rows | None
+    """Indices of the training rows; None: all."""
+    train: LabeledRows | None
+    """Training rows for the baselines, possibly a sample; None without an evaluation."""
+    test_rows: LabeledRows | None
+    what: str
+    holds_out: bool
+    copies: LabeledRows | None = None
+    """Held-out rows that are copies of training rows."""
+    copied_fraction: float = 0.0
+    """Fraction of all rows that have a copy."""
+    folds: tuple[tuple[Rows, Rows], ...] = ()
+    """Training and test rows of each fold of a cross-validation."""
+
+
+@dataclass(frozen=True)
+class TrainingPart:
+    """Training rows of a part, for fits that read them in each pass."""
+
+    read: Callable[[], LabeledRows]
+    n_rows: int
+    role: str = "training"
+
+    def load(self) -> Any:
+        """Rows as fits by parts take them."""
+        from radboost.distributed.partitions import LoadedPartition
+
+        rows = self.read()
+        return LoadedPartition(rows.table.for_model("table"), rows.y, rows.weights)
+
+
+class AloneCollective(WorkerCollective):
+    """Collective of one process that has all rows."""
+
+    @property
+    def alone(self) -> bool:
+        return True
+
+    def sum(self, values: npt.NDArray[np.int64]) -> None:
+        """Sums of one process are its own."""
+
+    def maximum(self, values: npt.NDArray[np.float64]) -> None:
+        """Maximums of one process are its own."""
+
+    def gather(self, data: bytes) -> list[bytes]:
+        return [data]
+
+
+class RowSource:
+    """Rows of a fit: in memory, or in Parquet files that are read by parts in each pass over them."""
+
+    def __init__(self, options: FitOptions, console: Console) -> None:
+        given = open_tables(options.data, options.read)
+        console.note(*given.remarks)
+        self._options, self._named = options, NamedColumns.of(given, options)
+        self.name = options.title if len(options.data) > 1 else given.name
+        self._parts = given.parts(self._named.used)
+        self._only = CountedRows.of(self._parts[0].read(), self._named) if len(self._parts) == 1 else None
+        self._describe(given.name, console)
+        self._whole = None if self._only is None else self._labeled(self._only)
+        if self._whole is not None:  # the table as it was read is not needed any more
+            self._parts, self._only = [], None
+        self._keys = RowKeys.of(self._in_parts())
+        self._check_units_and_times()
+
+    def _counted(self) -> Iterator[CountedRows]:
+        """Rows of each part that count."""
+        if self._only is not None:
+            yield self._only
+            return
+        for part in self._parts:
+            yield CountedRows.of(part.read(), self._named)
+
+    def _in_parts(self) -> Iterable[LabeledRows]:
+        return map(self._labeled, self._counted()) if self._whole is None else [self._whole]
+
+    def _describe(self, where: str, console: Console) -> None:
+        """Read all rows once, and decide on the task and the columns."""
+        named, seen = self._named, None
+        for rows in self._counted():
+            own = TableSummary.of(rows)
+            seen = own if seen is None else seen.merged(own)
+        assert seen is not None
+        note_left_out_rows(seen.n_given, seen.n_without_weight, 0, named.target, console)
+        if seen.n_without_weight == seen.n_given:
+            raise ValueError(_wrong_weights(str(named.weights), "all weights are 0"))
+        check_enough(seen.n_rows, where)
+        self._target = seen.target.decide(self._options.task, lambda: (one.target for one in self._counted()))
+        note_left_out_rows(seen.n_given - seen.n_without_weight, 0, seen.n_without_target, named.target, console)
+        named.check_features(where)
+        columns, left_out, notes = decide_columns(where, seen.columns, named.categorical, self._cells_by_row)
+        console.note(*notes_of_left_out(left_out), *notes)
+        self.reason, self.n_rows = self._target.reason, seen.n_rows
+        self.schema = Schema(
+            target=named.target,
+            task=self._target.task,
+            form="table",
+            columns=columns,
+            left_out=(*named.ignored, *left_out),
+            missing_words=named.missing,
+            target_format=self._target.number_format,
+        )
+
+    def _cells_by_row(self, name: str) -> Iterator[Cells]:
+        return (rows.cells(name) for rows in self._counted())
+
+    def _labeled(self, rows: CountedRows) -> LabeledRows:
+        content: dict[str, Any] = {}
+        for column in self.schema.columns:
+            cells = rows.cells(column.name)
+            is_text = column.kind == "category"
+            content[column.name] = as_texts(cells) if is_text else numbers_of(cells, column.kind, column.number_format)
+        table, y = table_of(self.schema.columns, content), self._target.labels(rows.target)
+        labeled = LabeledRows(table, y, rows.weights, rows.given.numbers)
+        if self._named.group is not None:
+            labeled = replace(labeled, units=rows.units(self._named.group, labeled.hashes))
+        return labeled if self._named.time is None else replace(labeled, times=rows.times(self._named.time))
+
+    def _check_units_and_times(self) -> None:
+        keys, named = self._keys, self._named
+        if keys.units is not None:
+            n_groups = len(np.unique(keys.units[keys.units != keys.hashes]))
+            if n_groups < 2:
+                raise ValueError(
+                    f"--group {named.group!r}: the column has {count(n_groups, 'group')}, and two or more are needed; "
+                    "name another"
+                )
+        if keys.times is not None and len(np.unique(keys.times[~np.isnan(keys.times)])) < 2:
+            raise ValueError(_wrong_times(str(named.time), "all rows are of one time"))
+
+    def classes(self) -> npt.NDArray[Any]:
+        """Different targets, ascending."""
+        return np.unique(self._keys.y)
+
+    def rows_hash(self) -> str:
+        """Hash of all rows with their targets."""
+        return fingerprint(self._keys.hashes, self._keys.y)
+
+    def divide(self, console: Console) -> RowSplit:
+        """Hold rows out, or read test rows from another file."""
+        options, schema, keys = self._options, self.schema, self._keys
+        if options.test is not None:
+            test = read_test(options, schema, console)
+            return RowSplit(None, self._sampled(None, console), test, f"rows of {options.test}", False)
+        if options.holdout == 0.0:
+            console.note("no rows are held out, so that nothing is said about how good the model is")
+            return RowSplit(None, self._sampled(None, console), None, "", False)
+        stratify = schema.task == "classes"
+        if len(np.unique(keys.hashes)) < 2:
+            raise ValueError(
+                "all rows have the same values in the columns of the model; there is nothing to learn from"
+            )
+        units = keys.hashes if keys.units is None else keys.units
+        if options.folds is not None:
+            return self._in_folds(units, options.folds, stratify=stratify, console=console)
+        if keys.times is not None:
+            learn, out = latest(keys.times, options.holdout)
+            say_held_out(len(learn), len(out), 0, options, console)
+            return RowSplit(learn, *self._both(learn, out, console), f"latest {HELD_OUT}", True)
+        learn, out = hold_out(units, keys.y, options.holdout, options.seed, stratify=stratify)
+        copies = learn[:0]
+        if keys.units is None:
+            copies = copies_out(keys.hashes, keys.keys, learn, options.holdout, options.seed)
+        learn = np.setdiff1d(learn, copies, assume_unique=True)
+        say_held_out(len(learn), len(out), len(copies), options, console)
+        train, test = self._both(learn, out, console)
+        if not len(copies):
+            return RowSplit(learn, train, test, HELD_OUT, True)
+        often = np.unique(keys.hashes, return_inverse=True, return_counts=True)
+        fraction = float((often[2][often[1].reshape(-1)] > 1).mean())
+        return RowSplit(learn, train, test, HELD_OUT, True, self.take(self._drawn(copies)), fraction)
+
+    def _in_folds(self, units: Hashes, n_folds: int, *, stratify: bool, console: Console) -> RowSplit:
+        """Folds of a cross-validation."""
+        if len(np.unique(units)) < n_folds:
+            raise ValueError(f"--folds is {n_folds}, and there are {len(np.unique(units))} different rows; give fewer")
+        fold = folds_of(units, self._keys.y, n_folds, self._options.seed, stratify=stratify)
+        parts = tuple((np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(n_folds))
+        console.say(
+            f"cross-validation: {n_folds} folds, drawn by their content (seed {self._options.seed}); each row is "
+            "judged by a model that has not seen it"
+        )
+        whole = self.take(None)
+        return RowSplit(None, whole, whole, f"rows, in {n_folds} folds", True, folds=parts)
+
+    def take(self, rows: Rows | None) -> LabeledRows:
+        """Rows with these ascending indices, in memory; None: all."""
+        if self._whole is not None:
+            return self._whole if rows is None else self._whole.take(rows)
+        return LabeledRows.joined([part if rows is None else part.take(own) for own, part in self._with_indices(rows)])
+
+    def _with_indices(self, rows: Rows | None) -> Iterator[tuple[Rows, LabeledRows]]:
+        """Rows of each part, and the indices of the chosen ones among them."""
+        for (first, end), part in zip(self._keys.intervals, self._in_parts(), strict=True):
+            own = np.arange(end - first) if rows is None else rows[(rows >= first) & (rows < end)] - first
+            yield own, part
+
+    def _drawn(self, rows: Rows | None) -> Rows | None:
+        """As many of these rows, drawn by their content, as the evaluation keeps in memory; None: all."""
+        if self._whole is not None:
+            return rows
+        rows = np.arange(self.n_rows) if rows is None else rows
+        fraction = MOST_CELLS / (len(rows) * len(self.schema.columns))
+        if fraction >= 1.0:
+            return rows
+        order = order_of(self._keys.hashes[rows], -1 - self._options.seed)  # not the order that holds rows out
+        return rows[order < np.uint64(fraction * 2.0**64)]
+
+    def _sampled(self, rows: Rows | None, console: Console) -> LabeledRows:
+        """Training rows for the baselines."""
+        drawn, n_rows = self._drawn(rows), self.n_rows if rows is None else len(rows)
+        if drawn is not None and len(drawn) < n_rows:
+            console.note(
+                f"the linear model and the baseline learn from {len(drawn):,} of the {n_rows:,} rows, drawn by their "
+                "content"
+            )
+        return self.take(drawn)
+
+    def _both(self, learn: Rows, out: Rows, console: Console) -> tuple[LabeledRows, LabeledRows]:
+        """Training rows for the baselines, and test rows."""
+        drawn = self._drawn(out)
+        if drawn is not None and len(drawn) < len(out):
+            console.note(f"the verdict is about {len(drawn):,} of the {len(out):,} rows held out, drawn by content")
+        return self._sampled(learn, console), self.take(drawn)
+
+    def fit(
+        self,
+        plan: Plan,
+        schema: Schema,
+        rows: Rows | None,
+        title: str,
+        console: Console,
+        part: LabeledRows | None = None,
+    ) -> tuple[Any, Any, Schema]:
+        """Fitted model or search of these rows (None: all), the unfitted estimator with its settings, and the schema.
+
+        `part`: these rows, where they are in memory.
+        """
+        if self._whole is None and plan.by_parts:
+            return self._fit_by_parts(plan.estimator, rows, title, console), plan.estimator, schema
+        part = self.take(rows) if part is None or self._whole is None else part
+        schema, X = _learned_columns(schema, part)
+        model, chosen = fit_and_choose(plan, X, part.y, part.weights, title, console)
+        return model, chosen, schema
+
+    def _fit_by_parts(self, estimator: Any, rows: Rows | None, title: str, console: Console) -> Any:
+        from radboost.distributed.arguments import Arguments
+        from radboost.distributed.learning import FitTask
+
+        parts = []
+        for (first, end), part in zip(self._keys.intervals, self._parts, strict=True):
+            own = None if rows is None else rows[(rows >= first) & (rows < end)] - first
+            n_rows = end - first if own is None else len(own)
+            parts.append(TrainingPart(partial(self._read_again, part, own), n_rows))
+        task = FitTask.of(clone(estimator), Arguments(sample_weight=self._named.weights))
+        with console.progress(title), console.warnings_as_notes():
+            return task.run(parts, AloneCollective(), first=True)
+
+    def _read_again(self, part: Any, own: Rows | None) -> LabeledRows:
+        labeled = self._labeled(CountedRows.of(part.read(), self._named))
+        return labeled if own is None else labeled.take(own)
+
+
+HELD_OUT = "rows held out"
+
+
+def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions, console: Console) -> None:
+    """Say how many rows are held out, and how they were chosen."""
+    if not n_out:
+        raise ValueError("there are too few different rows to hold some out; give --holdout 0, or more rows")
+    how = f"drawn by their content (seed {options.seed})"
+    if options.time is not None:
+        how = f"the latest ones by {options.time!r}"
+    elif options.group is not None:
+        how = f"whole groups of {options.group!r} (seed {options.seed})"
+    copies = f", and {count(n_copies, 'copy', 'copies')} of rows that are learned from" if n_copies else ""
+    console.say(
+        f"held out: {count(n_out, 'row')}, {how}{copies}; the verdict"
+        f"{' and the report are' if options.report is not None else ' is'} about a model of the other {n_learned:,}"
+    )
+
+
+def _wrong_times(name: str, why: str) -> str:
+    return (
+        f"--time {name!r}: {why}; times are numbers, or dates in the form 2020-12-31, at least two different ones; "
+        "correct the column, or leave out --time"
+    )
+
+
+def _weights(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
+    cells = cells_of(given, name, missing)
+    weights = as_numbers(cells)
+    if weights is None:
+        wrong = f"the column holds {cells.unlike('number')}"
+    elif len(rows := np.flatnonzero(~(weights >= 0))):
+        value = "no value" if np.isnan(weights[rows[0]]) else f"{weights[rows[0]]:g}"
+        wrong = f"the column holds {value} in {given.row_names(rows[:1])[0]}"
+    else:
+        return weights
+    raise ValueError(_wrong_weights(name, wrong))
+
+
+def _wrong_weights(name: str, why: str) -> str:
+    return (
+        f"--weights {name!r}: {why}; weights must be numbers, none missing or negative, and not all of them 0; "
+        "correct the column, or leave out --weights"
+    )
+
+
+def _learned_columns(schema: Schema, part: LabeledRows) -> tuple[Schema, Any]:
+    """Schema, with the means of these rows if the model needs numbers, and the rows as the model takes them."""
+    if schema.form == "numbers":
+        schema = replace(schema, columns=with_means(schema.columns, part.table))
+        twice = [name for name, often in Counter(schema.feature_names).items() if often > 1]
+        if twice:
+            raise ValueError(
+                f"a sparse model has a column for each category (a=x) and for missing values (a is missing), and "
+                f"{twice[0]!r} would be there twice; rename the column of that name, or leave it out with --ignore"
+            )
+    return schema, FeatureTable(schema.columns, part.table.values).for_model(schema.form)

@@ -26,7 +26,7 @@ RowNames = Callable[[npt.NDArray[np.int64]], list[str]]
 
 @dataclass(frozen=True)
 class Texts:
-    """Column as texts: the different ones, ascending, and the index of each row's text, -1 where it is missing."""
+    """Column as texts: those that occur, ascending, and the index of each row's text, -1 where it is missing."""
 
     levels: Any
     """Array of pyarrow: strings, without missing ones."""
@@ -47,7 +47,7 @@ class Texts:
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """Number of rows of each text; shape (n_texts,)."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels))
+        return np.bincount(self.codes + np.int32(1), minlength=len(self.levels) + 1)[1:]
 
     def spread(self, of_levels: Any) -> FloatArray:
         """Number of each row, from those of the different texts; NaN where it is missing."""
@@ -167,13 +167,19 @@ def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
 
 
 def _sorted(levels: Any, indices: Any) -> Texts:
-    """Texts of rows, from levels in any order, with repetitions and missing ones; both are arrays of pyarrow."""
+    """Texts of rows, from levels in any order, with repetitions, missing and unused ones; both arrays of pyarrow."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     different = levels.drop_null().unique()
     different = different.take(pc.sort_indices(different))
-    code_of = pc.fill_null(pc.index_in(levels, different), -1).to_numpy(zero_copy_only=False)
-    return Texts(different, np.append(code_of, np.int32(-1))[pc.fill_null(indices, -1).to_numpy(zero_copy_only=False)])
+    codes = pc.fill_null(pc.take(pc.index_in(levels, different), indices), -1).to_numpy(zero_copy_only=False)
+    texts = Texts(different, codes)
+    if texts.counts.all():
+        return texts
+    used = texts.counts > 0
+    code_of = np.append(np.where(used, np.cumsum(used) - 1, -1), -1).astype(np.int32)
+    return Texts(different.filter(pa.array(used)), code_of[codes])
 
 
 def _numpy(column: Any) -> FloatArray:
@@ -344,10 +350,9 @@ class DistinctValues:
             assert cells.numbers is not None  # of every other form
             values, counts = np.unique(cells.numbers[~np.isnan(cells.numbers)], return_counts=True)
             return cls(replace(cells, numbers=values, where=None), counts)
-        used = np.flatnonzero(cells.texts.counts)
-        levels = cells.texts.levels if len(used) == len(cells.texts.levels) else cells.texts.levels.take(used)
-        texts = Texts(levels, np.arange(len(used), dtype=np.int32))
-        return cls(replace(cells, texts=texts, where=None), cells.texts.counts[used])
+        levels = cells.texts.levels
+        texts = Texts(levels, np.arange(len(levels), dtype=np.int32))
+        return cls(replace(cells, texts=texts, where=None), cells.texts.counts)
 
     def with_rows(self, by_row: Callable[[], Iterable[Cells]]) -> DistinctValues:
         """The same values, with the cells of the rows for messages."""

@@ -9,7 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from radboost.cli.reading import ReadOptions
 
 SEPARATORS = (",", ";", "\t", "|")
+GZIP = b"\x1f\x8b"
+_BLOCK_BYTES = 2**20  # pyarrow holds some dozens of blocks at once
 _LARGEST_BLOCK = 2**30
 _SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
 # Byte order marks, the longer ones first: a mark of UTF-32 begins with one of UTF-16.
@@ -33,7 +37,7 @@ _BYTE_ORDER_MARKS = {
 
 @dataclass(frozen=True)
 class CsvTable:
-    """Columns of CSV as text (a table of pyarrow), and how they were read."""
+    """Columns of CSV as dictionary-encoded text (a table of pyarrow), and how they were read."""
 
     table: Any
     separator: str
@@ -41,18 +45,50 @@ class CsvTable:
     remarks: tuple[str, ...]
 
 
-def read_csv(data: bytes, name: str, kind: str, options: ReadOptions) -> CsvTable:
+class CsvText:
+    """Text of CSV in UTF-8: bytes in memory, or a file that pyarrow reads by blocks."""
+
+    def __init__(self, head: bytes, path: str | None = None) -> None:
+        self.head, self._path = head, path
+
+    @classmethod
+    def of_file(cls, path: str) -> CsvText | None:
+        """Text of a plain file; None for one that is small, or is to be converted before it is parsed."""
+        with Path(path).open("rb") as file:
+            head = file.read(_BLOCK_BYTES)
+        coded = head.startswith((GZIP, *_BYTE_ORDER_MARKS)) or b"\x00" in head
+        if coded or len(head) < _BLOCK_BYTES or head.count(b"\n") < _SAMPLE_LINES:
+            return None
+        return cls(head.removeprefix(codecs.BOM_UTF8), path)
+
+    def whole(self) -> bytes:
+        """All of the text."""
+        return self.head if self._path is None else in_utf8(Path(self._path).read_bytes(), self._path)
+
+    def holds(self, byte: bytes) -> bool:
+        """True if this byte is anywhere in the text."""
+        if self._path is None:
+            return byte in self.head
+        with Path(self._path).open("rb") as file:
+            return any(byte in block for block in iter(partial(file.read, _BLOCK_BYTES), b""))
+
+    def stream(self) -> Any:
+        """File of pyarrow with this text."""
+        import pyarrow as pa
+
+        return arrow_file(self.head) if self._path is None else pa.OSFile(self._path)
+
+
+def read_csv(text: CsvText, name: str, kind: str, options: ReadOptions) -> CsvTable:
     """Table in the text of a file; separator and names are detected where the options have none."""
-    data = in_utf8(data, name)
-    if b"\x00" in data:
+    if text.holds(b"\x00"):
         raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
-    data = without_lines(data, options.skip)
-    records_by = {separator: _records(data, separator) for separator in _candidates(kind, options)}
+    records_by = {separator: _records(text.head, separator) for separator in _candidates(kind, options)}
     separator = max(records_by, key=lambda one: _regularity(records_by[one]))
     records = records_by[separator]
     if not records:
         raise ValueError(f"{name} holds no line with text; a table has a line with the names of its columns, and rows")
-    table, remarks = _parsed(data, name, separator, len(records[0]), options.skip)
+    table, remarks = _parsed(text, name, separator, len(records[0]), options.skip)
     if options.names is not None:
         has_header = options.header is True
     else:
@@ -63,8 +99,8 @@ def read_csv(data: bytes, name: str, kind: str, options: ReadOptions) -> CsvTabl
             f"--names gives {len(names)} names, and {name} has {table.num_columns} columns; give one for each"
         )
     refuse_twice(name, names)
-    table = table.rename_columns(names).slice(1 if has_header else 0)
-    return CsvTable(table, separator, has_header, (*remarks, *more))
+    table = table.rename_columns(names)
+    return CsvTable(_without_first_row(table) if has_header else table, separator, has_header, (*remarks, *more))
 
 
 def without_lines(data: bytes, n_lines: int) -> bytes:
@@ -151,36 +187,53 @@ def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, often / len(records), width
 
 
-def _parsed(data: bytes, name: str, separator: str, n_columns: int, skip: int) -> tuple[Any, list[str]]:
+def _without_first_row(table: Any) -> Any:
+    """Rows below the first, whose values leave the dictionaries, too."""
+    import pyarrow as pa
+
+    first = table.slice(1, len(table.column(0).chunk(0)) - 1 if table.num_rows else 0)
+    texts = pa.table([column.cast(pa.string()).dictionary_encode() for column in first.columns], table.column_names)
+    below = table.slice(1 + first.num_rows)
+    return pa.concat_tables([texts, below]) if below.num_rows else texts
+
+
+def _parsed(text: CsvText, name: str, separator: str, n_columns: int, skip: int) -> tuple[Any, list[str]]:
     """Columns as text, whose first row has the names, if there are any, and remarks."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    types = {f"f{index}": pa.string() for index in range(n_columns)}
+    types = {f"f{index}": pa.dictionary(pa.int32(), pa.string()) for index in range(n_columns)}
 
-    def read(data: bytes) -> Any:
-        return arrow_csv.read_csv(
-            arrow_file(data),
-            # in one block, so that nothing is left to read after an error
-            read_options=arrow_csv.ReadOptions(
-                autogenerate_column_names=True, block_size=min(len(data) + 1, _LARGEST_BLOCK)
-            ),
+    def read(text: CsvText, block_size: int) -> Any:
+        with arrow_csv.open_csv(
+            text.stream(),
+            read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=block_size),
             # lines may end inside of quotes
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=text.holds(b'"')),
             convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
-        )
+        ) as reader:
+            return reader.read_all()
+
+    def read_all(text: CsvText) -> Any:
+        try:
+            return read(text, _BLOCK_BYTES)
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error):
+                raise
+            return read(text, _LARGEST_BLOCK)  # a row is larger than a block
 
     try:
         try:
-            return read(data), []
+            return read_all(text), []
         except pa.ArrowInvalid as error:
             if "UTF8" not in str(error):
                 raise
-            return read(data.decode("latin-1").encode()), [f"{name} is not UTF-8, and is read as Latin-1"]
+            latin = CsvText(text.whole().decode("latin-1").encode())
+            return read_all(latin), [f"{name} is not UTF-8, and is read as Latin-1"]
     except pa.ArrowInvalid as error:
         uneven = re.search(r"got (\d+):? ?(.*)", str(error))
         if uneven is not None:
-            records = begun_records(data, separator)
+            records = begun_records(text.whole(), separator)
             line = next((f"line {line + skip:,}" for line, record in records if len(record) != n_columns), "a line")
             raise ValueError(
                 f"{name}: {line} has {uneven[1]} fields ({uneven[2][:60].strip()}), and the first one has {n_columns}, "

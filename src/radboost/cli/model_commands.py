@@ -103,7 +103,7 @@ def _kept(given: RawTable, name: str) -> Any:
     import pyarrow.compute
 
     column = given.table.column(name)
-    return pyarrow.compute.utf8_trim_whitespace(column) if given.as_text else column
+    return pyarrow.compute.utf8_trim_whitespace(column.cast("string")) if given.as_text else column
 
 
 def _predictions(model: Any, X: Any, *, proba: bool, contributions: bool) -> dict[str, Any]:

@@ -20,7 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._numbers import listed
-from radboost.cli.csv_text import arrow_file, begun_records, in_utf8, read_csv, refuse_twice, without_lines
+from radboost.cli.csv_text import (
+    GZIP,
+    CsvText,
+    arrow_file,
+    begun_records,
+    in_utf8,
+    read_csv,
+    refuse_twice,
+    without_lines,
+)
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ENDINGS = {
@@ -55,7 +64,7 @@ class RawTable:
 
     name: str
     table: Any
-    """Table of pyarrow, with names that are all different."""
+    """Table of pyarrow, with names that are all different; texts of CSV are dictionary-encoded."""
     as_text: bool
     """True if numbers are written as text, as in CSV."""
     decimal_comma: bool
@@ -161,11 +170,16 @@ def read_table(path: str, options: ReadOptions) -> RawTable:
     """Table in a file, or on standard input if the path is "-"."""
     name = "standard input" if path == STDIN else path
     kind = _format_of(path, options)
-    data = _bytes_of(path, name)
-    if not data:
+    text = CsvText.of_file(path) if kind in ("csv", "tsv") and not options.skip and Path(path).is_file() else None
+    data = b"" if text is not None else _bytes_of(path, name)
+    if text is None and not data:
         raise ValueError(f"{name} is empty; a table has a line with the names of its columns, and rows")
     try:
-        given = _read_text(data, name, kind, options) if kind in ("csv", "tsv") else _read_typed(data, name, kind)
+        if kind in ("csv", "tsv"):
+            text = text or CsvText(without_lines(in_utf8(data, name), options.skip))
+            given = _read_text(text, name, kind, options)
+        else:
+            given = _read_typed(data, name, kind)
     except (NotImplementedError, KeyError) as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
     except MemoryError as error:
@@ -183,7 +197,7 @@ def read_tables(paths: Sequence[str], options: ReadOptions) -> RawTable:
         return first
     import pyarrow as pa
 
-    tables = [_plain_table(one.table) for one in given]
+    tables = [one.table if one.as_text else _plain_table(one.table) for one in given]
     for table, other in zip(tables[1:], given[1:], strict=True):
         if (other.as_text, other.decimal_comma) != (first.as_text, first.decimal_comma):
             raise ValueError(f"{first.name} and {other.name} are not of one format; convert them to one")
@@ -262,7 +276,7 @@ def _bytes_of(path: str, name: str) -> bytes:
         if file.is_dir():
             raise ValueError(f"{path}: this is a folder; name a file")
         data = file.read_bytes()
-    if not data.startswith(b"\x1f\x8b"):
+    if not data.startswith(GZIP):
         return data
     try:
         return gzip.decompress(data)
@@ -342,8 +356,8 @@ def _read_arrow(source: Any) -> Any:
         return pa.ipc.open_stream(source).read_all()
 
 
-def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> RawTable:
-    given = read_csv(data, name, kind, options)
+def _read_text(text: CsvText, name: str, kind: str, options: ReadOptions) -> RawTable:
+    given = read_csv(text, name, kind, options)
     lines = partial(_with_lines, name, given.separator, options.skip, int(given.has_header))
     comma = given.separator == ";"
     return RawTable(name, given.table, as_text=True, decimal_comma=comma, remarks=given.remarks, lines=lines)

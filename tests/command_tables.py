@@ -17,6 +17,7 @@ from radboost.cli.cells import Cells, as_texts
 from radboost.cli.columns import ColumnSummary, FeatureTable, cells_of, decide_columns, numbers_of, table_of
 from radboost.cli.reading import RawTable, ReadOptions, read_table
 from radboost.cli.targets import TargetDecision, TargetSummary
+from radboost.model_file import ColumnSchema
 
 #: options of a fit that takes milliseconds
 FAST = ("--estimator", "softmax", "--jobs", "1", "--set", "n_rounds=10", "--set", "calibration=null")
@@ -86,12 +87,12 @@ def decided(given: RawTable, names: Sequence[str], wanted: Collection[str] = (),
 
 def features(given: RawTable, names: Sequence[str], wanted: Collection[str] = ()) -> FeatureTable:
     """Values of the columns that are decided on."""
-    columns, content = decided(given, names, wanted)[0], {}
-    for column in columns:
+
+    def content(column: ColumnSchema) -> Any:
         cells = cells_of(given, column.name, MISSING_WORDS, as_names=column.name in wanted)
-        is_text = column.kind == "category"
-        content[column.name] = as_texts(cells) if is_text else numbers_of(cells, column.kind, column.number_format)
-    return table_of(columns, content)
+        return as_texts(cells) if column.kind == "category" else numbers_of(cells, column.kind, column.number_format)
+
+    return table_of(decided(given, names, wanted)[0], content)
 
 
 def target_of(cells: Cells, task: str | None = None) -> TargetDecision:

@@ -243,7 +243,7 @@ def test_parts_together_show_what_the_table_does() -> None:
     def part(first: int, last: int) -> LabeledRows:
         cells = read_cells("a", pa.chunked_array([texts[first:last]]), (), spelled=False, decimal_comma=False)
         rows = np.arange(first, last)
-        return LabeledRows(table_of((column,), {"a": as_texts(cells)}), rows, None, rows)
+        return LabeledRows(table_of((column,), lambda _: as_texts(cells)), rows, None, rows)
 
     whole = LabeledRows.joined([part(0, 3), part(3, 5), part(5, 7)]).table.take(np.arange(7))
     assert whole.for_model("table", with_others=True)["a"].to_pylist() == texts

@@ -26,32 +26,76 @@ RowNames = Callable[[npt.NDArray[np.int64]], list[str]]
 
 @dataclass(frozen=True)
 class Texts:
-    """Column as texts: those that occur, ascending, and the index of each row's text, -1 where it is missing."""
+    """Column as texts: those that occur, ascending, and the text of each row."""
 
     levels: Any
     """Array of pyarrow: strings, without missing ones."""
-    codes: npt.NDArray[np.int32]
+    ranks: npt.NDArray[np.int32]
+    """Index among `levels` of each text as it was read, where some may be equal; -1 for a missing one."""
+    indices: Any
+    """Array of pyarrow: the index of each row's text as it was read, or null."""
 
     @classmethod
-    def of(cls, values: Sequence[str]) -> Texts:
+    def of_levels(cls, levels: Any) -> Texts:
         """One row for each of these texts, which are different and ascending."""
         import pyarrow as pa
 
-        return cls(pa.array(values, pa.string()), np.arange(len(values), dtype=np.int32))
+        ranks = np.arange(len(levels), dtype=np.int32)
+        return cls(levels, ranks, pa.array(ranks))
+
+    @classmethod
+    def of(cls, values: Sequence[str]) -> Texts:
+        """As `of_levels`, for Python's texts."""
+        import pyarrow as pa
+
+        return cls.of_levels(pa.array(values, pa.string()))
+
+    @classmethod
+    def of_dictionary(cls, dictionary: Any, indices: Any) -> Texts:
+        """Texts of rows by their indices in a dictionary in any order, with equal, missing and unused ones."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        used = np.zeros(len(dictionary), dtype=bool)
+        used[indices.unique().drop_null().to_numpy()] = True
+        dictionary = pc.if_else(pa.array(used), dictionary, None)
+        levels = dictionary.drop_null().unique()
+        levels = levels.take(pc.sort_indices(levels))
+        ranks = pc.fill_null(pc.index_in(dictionary, levels), -1).to_numpy(zero_copy_only=False)
+        kind = next(one for one in (pa.int8(), pa.int16(), pa.int32()) if len(dictionary) < 2 ** (one.bit_width - 1))
+        return cls(levels, ranks, indices.cast(kind))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indices)
 
     @cached_property
     def values(self) -> tuple[str, ...]:
         """The different texts."""
         return tuple(self.levels.to_pylist())
 
+    @property
+    def codes(self) -> npt.NDArray[np.int32]:
+        """Index of each row's text, -1 where it is missing."""
+        return self.spread(np.arange(len(self.levels), dtype=np.int32), -1)
+
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """Number of rows of each text; shape (n_texts,)."""
-        return np.bincount(self.codes + np.int32(1), minlength=len(self.levels) + 1)[1:]
+        there = self.indices.drop_null().value_counts()
+        rank, counts = self.ranks[there.field("values").to_numpy()], there.field("counts").to_numpy()
+        return np.bincount(rank[rank >= 0], counts[rank >= 0], len(self.levels)).astype(np.int64)
 
-    def spread(self, of_levels: Any) -> FloatArray:
-        """Number of each row, from those of the different texts; NaN where it is missing."""
-        return np.append(np.asarray(of_levels, dtype=np.float64), np.nan)[self.codes]
+    def spread(self, of_levels: Any, missing: float = np.nan) -> npt.NDArray[Any]:
+        """Number of each row, from those of the different texts and of a missing one."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        of_levels = np.asarray(of_levels)
+        of_read = np.append(of_levels, np.asarray(missing, dtype=of_levels.dtype))[self.ranks]
+        taken = pc.take(pa.array(of_read), self.indices)
+        taken = pc.fill_null(taken, missing) if taken.null_count else taken
+        return taken.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -75,8 +119,9 @@ class Cells:
 
     @property
     def n_rows(self) -> int:
-        rows = self.numbers if self.texts is None else self.texts.codes
-        return 0 if rows is None else len(rows)
+        if self.texts is not None:
+            return self.texts.n_rows
+        return 0 if self.numbers is None else len(self.numbers)
 
     @cached_property
     def numbers_of_levels(self) -> Any:
@@ -163,23 +208,7 @@ def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
     if spelled and pc.any(pc.starts_with(levels, "'")).as_py():
         levels = pa.array(unquoted(levels.to_pylist(), frozenset(missing)), pa.string())
     is_word = pc.is_in(pc.utf8_lower(levels), pa.array(missing, pa.string()))
-    return _sorted(pc.if_else(is_word, None, levels), encoded.indices)
-
-
-def _sorted(levels: Any, indices: Any) -> Texts:
-    """Texts of rows, from levels in any order, with repetitions, missing and unused ones; both arrays of pyarrow."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    different = levels.drop_null().unique()
-    different = different.take(pc.sort_indices(different))
-    codes = pc.fill_null(pc.take(pc.index_in(levels, different), indices), -1).to_numpy(zero_copy_only=False)
-    texts = Texts(different, codes)
-    if texts.counts.all():
-        return texts
-    used = texts.counts > 0
-    code_of = np.append(np.where(used, np.cumsum(used) - 1, -1), -1).astype(np.int32)
-    return Texts(different.filter(pa.array(used)), code_of[codes])
+    return Texts.of_dictionary(pc.if_else(is_word, None, levels), encoded.indices)
 
 
 def _numpy(column: Any) -> FloatArray:
@@ -215,7 +244,7 @@ def as_numbers(cells: Cells, number_format: NumberFormat | None = None) -> Float
         return None
     if number_format is not None:
         parsed = map(number_format.parse, cells.texts.values)
-        return cells.texts.spread([np.nan if value is None else value for value in parsed])
+        return cells.texts.spread(np.array([np.nan if value is None else value for value in parsed], dtype=np.float64))
     values = cells.numbers_of_levels
     numbers = None if values is None else cells.texts.spread(values)
     if numbers is not None and cells.by_row is not None and np.isinf(numbers).any():
@@ -284,7 +313,7 @@ def as_booleans(cells: Cells) -> FloatArray | None:
     if cells.form in ("boolean", "empty"):
         return cells.numbers
     if cells.texts is not None and _says_truth(cells.texts):
-        return cells.texts.spread([TRUTH[text.lower()] for text in cells.texts.values])
+        return cells.texts.spread(np.array([TRUTH[text.lower()] for text in cells.texts.values], dtype=np.float64))
     numbers = as_numbers(cells)
     return numbers if numbers is not None and np.isin(numbers[~np.isnan(numbers)], (0.0, 1.0)).all() else None
 
@@ -323,10 +352,10 @@ def as_texts(cells: Cells) -> Texts:
     numbers = cells.numbers if cells.numbers is not None else np.zeros(0)
     there = ~np.isnan(numbers)
     different, indices = np.unique(numbers[there], return_inverse=True)
-    codes = np.full(len(numbers), -1, dtype=np.int32)
-    codes[there] = indices.reshape(-1)
+    of_rows = np.zeros(len(numbers), dtype=np.int32)
+    of_rows[there] = indices.reshape(-1)
     shown = pa.array([_shown(float(value), cells.form) for value in different], pa.string())
-    return _sorted(shown, pa.array(codes, mask=~there))
+    return Texts.of_dictionary(shown, pa.array(of_rows, mask=~there))
 
 
 def _shown(value: float, form: str) -> str:
@@ -350,9 +379,7 @@ class DistinctValues:
             assert cells.numbers is not None  # of every other form
             values, counts = np.unique(cells.numbers[~np.isnan(cells.numbers)], return_counts=True)
             return cls(replace(cells, numbers=values, where=None), counts)
-        levels = cells.texts.levels
-        texts = Texts(levels, np.arange(len(levels), dtype=np.int32))
-        return cls(replace(cells, texts=texts, where=None), cells.texts.counts)
+        return cls(replace(cells, texts=Texts.of_levels(cells.texts.levels), where=None), cells.texts.counts)
 
     def with_rows(self, by_row: Callable[[], Iterable[Cells]]) -> DistinctValues:
         """The same values, with the cells of the rows for messages."""
@@ -368,11 +395,10 @@ class DistinctValues:
             values, codes = np.unique(np.concatenate([one.numbers, two.numbers]), return_inverse=True)
             cells = replace(one, numbers=values)
         else:  # integers of more than 16 digits are texts
-            levels = pa.concat_arrays([as_texts(one).levels, as_texts(two).levels])
-            texts = _sorted(levels, pa.array(np.arange(len(levels), dtype=np.int32)))
-            codes = texts.codes.astype(np.intp)
-            texts = Texts(texts.levels, np.arange(len(texts.levels), dtype=np.int32))
-            cells = replace(one if one.texts is not None else two, texts=texts)
+            dictionary = pa.concat_arrays([as_texts(one).levels, as_texts(two).levels])
+            texts = Texts.of_dictionary(dictionary, pa.array(np.arange(len(dictionary), dtype=np.int32)))
+            codes = texts.ranks.astype(np.intp)
+            cells = replace(one if one.texts is not None else two, texts=Texts.of_levels(texts.levels))
         return DistinctValues(cells, np.bincount(codes.reshape(-1), counts).astype(np.int64))
 
 

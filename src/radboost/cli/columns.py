@@ -85,7 +85,7 @@ class FeatureTable:
                 if with_others and column.name in self.others:
                     values = np.where(values < -1, len(texts) - 2 - values, values)
                     texts += self.others[column.name]
-                codes = pa.array(values, mask=values < 0, type=pa.int32())
+                codes = pa.array(values, mask=values < 0)
                 arrays[column.name] = pa.DictionaryArray.from_arrays(codes, pa.array(texts, pa.string()))
             else:
                 arrays[column.name] = pa.array(values, type=pa.float64())
@@ -295,18 +295,19 @@ def _how_written(name: str, written: WrittenNumbers) -> str:
     return f"{said}. --categorical {name!r} takes it as text"
 
 
-def table_of(columns: tuple[ColumnSchema, ...], content: Mapping[str, Any]) -> FeatureTable:
-    """Table of these columns, from numbers and, for categories, texts."""
+def table_of(columns: tuple[ColumnSchema, ...], content: Callable[[ColumnSchema], Any]) -> FeatureTable:
+    """Table of these columns; `content` returns the numbers of a column, or the texts of categories."""
     values, others = {}, {}
     for column in columns:
-        values[column.name] = content[column.name]
+        values[column.name] = content(column)
         if column.kind == "category":
-            texts = content[column.name]
+            texts = values[column.name]
             code_of = {value: k for k, value in enumerate(column.categories)}
             others[column.name] = tuple(text for text in texts.values if text not in code_of)
             code_of |= {text: -2 - k for k, text in enumerate(others[column.name])}
-            codes = np.array([*(code_of[text] for text in texts.values), -1], dtype=np.int32)
-            values[column.name] = codes[texts.codes]
+            small = len(texts.values) + 2 < np.iinfo(np.int16).max
+            codes = np.array([code_of[text] for text in texts.values], dtype=np.int16 if small else np.int32)
+            values[column.name] = texts.spread(codes, -1)
     return FeatureTable(columns, values, others)
 
 
@@ -364,7 +365,7 @@ def match_columns(given: RawTable, schema: Schema) -> tuple[FeatureTable, list[s
     extra = [name for name in given.names if name not in known]
     if extra:
         notes.append(f"{given.name} has columns that the model does not know, and are not used: {listed(extra)}")
-    return table_of(schema.columns, content), notes
+    return table_of(schema.columns, lambda column: content[column.name]), notes
 
 
 def _cells_for(given: RawTable, column: ColumnSchema, schema: Schema) -> Cells:
@@ -400,7 +401,7 @@ def _matched_format(
         return values, []
     n_rows = sum(n for _, n in others)
     said = (
-        f"{n_rows:,} of {len(texts.codes):,} rows have no number in {column.name!r} that is written like those of the "
+        f"{n_rows:,} of {texts.n_rows:,} rows have no number in {column.name!r} that is written like those of the "
         f"fit ({listed([text for text, _ in others], 3)}); taken as missing"
     )
     return values, [said]
@@ -420,7 +421,7 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
         return texts, []
     said = (
         f"{column.name!r} has {'a text' if len(unseen) == 1 else f'{len(unseen):,} texts'} that the model does not "
-        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {len(texts.codes):,} rows; taken as missing"
+        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {texts.n_rows:,} rows; taken as missing"
     )
     return texts, [said]
 

@@ -83,10 +83,10 @@ class RawTable:
         """Numbers of the rows in the file, from 1 on."""
         return np.arange(1, self.n_rows + 1) if self.kept is None else self.kept + 1
 
-    def row_names(self, rows: npt.NDArray[np.int64]) -> list[str]:
-        """Names of rows in messages, by ascending indices."""
-        numbers = self.numbers[rows].tolist()
-        return [f"row {number:,}" for number in numbers] if self.lines is None else self.lines(numbers)
+    @property
+    def row_names(self) -> Callable[[npt.NDArray[np.int64]], list[str]]:
+        """Function from ascending indices of rows to their names in messages; it does not keep the table."""
+        return partial(_row_names, self.kept, self.lines)
 
     @property
     def names(self) -> list[str]:
@@ -139,6 +139,11 @@ class RowGroups:
         given = _typed(self.part.path, self.part.table())
         kept = np.arange(self.first, self.first + given.n_rows)
         return replace(given, kept=kept, lines=partial(_of_file, self.part.path, self.first_of_file))
+
+
+def _row_names(kept: npt.NDArray[np.int64] | None, lines: Any, rows: npt.NDArray[np.int64]) -> list[str]:
+    numbers = (rows + 1 if kept is None else kept[rows] + 1).tolist()
+    return [f"row {number:,}" for number in numbers] if lines is None else lines(numbers)
 
 
 def _of_file(path: str, first: int, numbers: Sequence[int]) -> list[str]:

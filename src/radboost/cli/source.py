@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -41,14 +41,14 @@ from radboost.cli.rows import (
 from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest, order_of
 from radboost.cli.targets import TargetSummary, present
 from radboost.distributed.metadata import WorkerCollective
-from radboost.model_file import Schema
+from radboost.model_file import ColumnSchema, Schema
 from radboost.report.figures import count
 from radboost.rows.hashing import Hashes, cell_bits
 
 MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
 
 
-@dataclass(frozen=True)
+@dataclass
 class CountedRows:
     """Rows of a part that count: those with a weight and a target."""
 
@@ -78,16 +78,24 @@ class CountedRows:
         return cls(given, target, weights, n_given, n_weighted, named)
 
     def cells(self, name: str) -> Cells:
-        """Cells of a column, which are read once."""
+        """Cells of a column; the column as it was read goes."""
         if name not in self._cells:
             as_names = name in self.named.categorical
             self._cells[name] = cells_of(self.given, name, self.named.missing, as_names=as_names)
+            self.given = replace(self.given, table=self.given.table.drop_columns([name]))
         return self._cells[name]
+
+    def released(self, name: str) -> Cells:
+        """Cells of a column that nothing needs again."""
+        cells = self.cells(name)
+        del self._cells[name]
+        return cells
 
     def units(self, name: str, hashes: Hashes) -> Hashes:
         """Hash of the group of each row; rows without one are groups of their own."""
         texts = as_texts(self.cells(name))
-        return np.where(texts.codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[texts.codes], hashes)
+        codes = texts.codes
+        return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], hashes)
 
     def times(self, name: str) -> FloatArray:
         """Times of the rows, as numbers or days."""
@@ -220,14 +228,26 @@ class RowSource:
         console.note(*given.remarks)
         self._options, self._named = options, NamedColumns.of(given, options)
         self.name = options.title if len(options.data) > 1 else given.name
-        self._parts = given.parts(self._named.used)
-        self._only = CountedRows.of(self._parts[0].read(), self._named) if len(self._parts) == 1 else None
-        self._describe(given.name, console)
+        where, self._parts = given.name, given.parts(self._named.used)
+        del given  # in memory a column goes as soon as it is converted
+        self._only = CountedRows.of(self._parts.pop().read(), self._named) if len(self._parts) == 1 else None
+        self._describe(where, console)
         self._whole = None if self._only is None else self._labeled(self._only)
-        if self._whole is not None:  # the table as it was read is not needed any more
-            self._parts, self._only = [], None
-        self._keys = RowKeys.of(self._in_parts())
-        self._check_units_and_times()
+        self._only = None
+
+    @cached_property
+    def _keys(self) -> RowKeys:
+        keys, named = RowKeys.of(self._in_parts()), self._named
+        if keys.units is not None:
+            n_groups = len(np.unique(keys.units[keys.units != keys.hashes]))
+            if n_groups < 2:
+                raise ValueError(
+                    f"--group {named.group!r}: the column has {count(n_groups, 'group')}, and two or more are needed; "
+                    "name another"
+                )
+        if keys.times is not None and len(np.unique(keys.times[~np.isnan(keys.times)])) < 2:
+            raise ValueError(_wrong_times(str(named.time), "all rows are of one time"))
+        return keys
 
     def _counted(self) -> Iterator[CountedRows]:
         """Rows of each part that count."""
@@ -271,28 +291,18 @@ class RowSource:
         return (rows.cells(name) for rows in self._counted())
 
     def _labeled(self, rows: CountedRows) -> LabeledRows:
-        content: dict[str, Any] = {}
-        for column in self.schema.columns:
-            cells = rows.cells(column.name)
-            is_text = column.kind == "category"
-            content[column.name] = as_texts(cells) if is_text else numbers_of(cells, column.kind, column.number_format)
-        table, y = table_of(self.schema.columns, content), self._target.labels(rows.target)
-        labeled = LabeledRows(table, y, rows.weights, rows.given.numbers)
-        if self._named.group is not None:
-            labeled = replace(labeled, units=rows.units(self._named.group, labeled.hashes))
-        return labeled if self._named.time is None else replace(labeled, times=rows.times(self._named.time))
+        times = None if self._named.time is None else rows.times(self._named.time)
 
-    def _check_units_and_times(self) -> None:
-        keys, named = self._keys, self._named
-        if keys.units is not None:
-            n_groups = len(np.unique(keys.units[keys.units != keys.hashes]))
-            if n_groups < 2:
-                raise ValueError(
-                    f"--group {named.group!r}: the column has {count(n_groups, 'group')}, and two or more are needed; "
-                    "name another"
-                )
-        if keys.times is not None and len(np.unique(keys.times[~np.isnan(keys.times)])) < 2:
-            raise ValueError(_wrong_times(str(named.time), "all rows are of one time"))
+        def content(column: ColumnSchema) -> Any:
+            cells = rows.released(column.name)
+            is_text = column.kind == "category"
+            return as_texts(cells) if is_text else numbers_of(cells, column.kind, column.number_format)
+
+        table, y = table_of(self.schema.columns, content), self._target.labels(rows.target)
+        labeled = LabeledRows(table, y, rows.weights, rows.given.numbers, times=times)
+        if self._named.group is None:
+            return labeled
+        return replace(labeled, units=rows.units(self._named.group, labeled.hashes))
 
     def classes(self) -> npt.NDArray[Any]:
         """Different targets, ascending."""

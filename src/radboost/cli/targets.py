@@ -41,8 +41,9 @@ class TargetDecision:
 
             texts = as_texts(cells)
             index_of = pc.fill_null(pc.index_in(texts.levels, self.texts.levels), -1).to_numpy(zero_copy_only=False)
-            labels: npt.NDArray[Any] = labels_of(self.texts)[index_of[texts.codes]]
-            return labels
+            labels, codes = labels_of(self.texts), texts.spread(index_of, -1)
+            of_rows: npt.NDArray[Any] = labels[codes]
+            return of_rows
         numbers = as_numbers(cells, self.number_format)
         assert numbers is not None  # by `decide_target`
         check_all_numbers(cells, numbers, self.number_format)
@@ -71,7 +72,7 @@ class TargetSummary:
             return self
         if cells.texts is not None:
             kept = np.arange(MOST_DIFFERENT)
-            cells = replace(cells, texts=Texts(cells.texts.levels[:MOST_DIFFERENT], kept.astype(np.int32)))
+            cells = replace(cells, texts=Texts.of_levels(cells.texts.levels[:MOST_DIFFERENT]))
         else:
             assert cells.numbers is not None
             fraction_first = np.argsort(cells.numbers == np.round(cells.numbers), kind="stable")
@@ -105,10 +106,11 @@ def check_all_numbers(cells: Cells, numbers: FloatArray, number_format: NumberFo
     rows = kept[np.isnan(numbers[kept])]
     if not len(rows):
         return
-    words = {cells.texts.values[code] for code in cells.texts.codes[rows]}
+    codes = cells.texts.codes[rows]
+    words = {cells.texts.values[code] for code in codes}
     shown = cells.examples(words.__contains__, 5)
     more = f" and {len(words) - 5:,} other texts" if len(words) > 5 else ""
-    word = cells.texts.values[cells.texts.codes[rows[0]]]
+    word = cells.texts.values[codes[0]]
     raise ValueError(
         f"the target {cells.name!r} holds numbers, but for {shown}{more}; correct these rows, leave out those with "
         f"such words (--missing {word!r}), or take the target as --task classes"

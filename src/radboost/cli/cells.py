@@ -30,18 +30,15 @@ class Texts:
 
     levels: Any
     """Array of pyarrow: strings, without missing ones."""
-    ranks: npt.NDArray[np.int32]
-    """Index among `levels` of each text as it was read, where some may be equal; -1 for a missing one."""
-    indices: Any
-    """Array of pyarrow: the index of each row's text as it was read, or null."""
+    places: npt.NDArray[np.integer[Any]]
+    """Index of each row's text, and the number of texts where it is missing."""
+    counts: npt.NDArray[np.int64]
+    """Number of rows of each text; shape (n_texts,)."""
 
     @classmethod
     def of_levels(cls, levels: Any) -> Texts:
         """One row for each of these texts, which are different and ascending."""
-        import pyarrow as pa
-
-        ranks = np.arange(len(levels), dtype=np.int32)
-        return cls(levels, ranks, pa.array(ranks))
+        return cls(levels, np.arange(len(levels)), np.ones(len(levels), dtype=np.int64))
 
     @classmethod
     def of(cls, values: Sequence[str]) -> Texts:
@@ -51,23 +48,39 @@ class Texts:
         return cls.of_levels(pa.array(values, pa.string()))
 
     @classmethod
-    def of_dictionary(cls, dictionary: Any, indices: Any) -> Texts:
-        """Texts of rows by their indices in a dictionary in any order, with equal, missing and unused ones."""
+    def of_chunks(cls, chunks: Sequence[tuple[Any, Any]], known: Callable[[Any], Any]) -> Texts:
+        """Texts of rows from dictionaries in any order, and indices in them, or nulls.
+
+        `known` converts the array of all dictionaries, with equal and unused texts, and has null for missing ones.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        used = np.zeros(len(dictionary), dtype=bool)
-        used[indices.unique().drop_null().to_numpy()] = True
-        dictionary = pc.if_else(pa.array(used), dictionary, None)
-        levels = dictionary.drop_null().unique()
+        sizes = [len(dictionary) for dictionary, _ in chunks]
+        indices = [
+            pc.fill_null(of_rows, size).to_numpy(zero_copy_only=False)
+            for size, (_, of_rows) in zip(sizes, chunks, strict=True)
+        ]
+        counted = [np.bincount(one, minlength=size + 1)[:size] for size, one in zip(sizes, indices, strict=True)]
+        counts = np.concatenate([np.zeros(0, dtype=np.int64), *counted])
+        texts = known(pa.chunked_array([dictionary for dictionary, _ in chunks], pa.string()).combine_chunks())
+        texts = pc.if_else(pa.array(counts > 0), texts, None)
+        levels = texts.drop_null().unique()
         levels = levels.take(pc.sort_indices(levels))
-        ranks = pc.fill_null(pc.index_in(dictionary, levels), -1).to_numpy(zero_copy_only=False)
-        kind = next(one for one in (pa.int8(), pa.int16(), pa.int32()) if len(dictionary) < 2 ** (one.bit_width - 1))
-        return cls(levels, ranks, indices.cast(kind))
+        missing = len(levels)
+        kind = next(one for one in (np.int8, np.int16, np.int32) if missing <= np.iinfo(one).max)
+        ranks = pc.fill_null(pc.index_in(texts, levels), missing).to_numpy(zero_copy_only=False).astype(kind)
+        starts = np.cumsum([0, *sizes])[:-1].tolist()
+        places = [
+            np.append(ranks[start : start + size], kind(missing))[one]
+            for start, size, one in zip(starts, sizes, indices, strict=True)
+        ]
+        counts = np.bincount(ranks, counts, missing + 1)[:missing].astype(np.int64)
+        return cls(levels, np.concatenate([np.zeros(0, dtype=kind), *places]), counts)
 
     @property
     def n_rows(self) -> int:
-        return len(self.indices)
+        return len(self.places)
 
     @cached_property
     def values(self) -> tuple[str, ...]:
@@ -75,27 +88,17 @@ class Texts:
         return tuple(self.levels.to_pylist())
 
     @property
-    def codes(self) -> npt.NDArray[np.int32]:
+    def codes(self) -> npt.NDArray[np.intp]:
         """Index of each row's text, -1 where it is missing."""
-        return self.spread(np.arange(len(self.levels), dtype=np.int32), -1)
-
-    @cached_property
-    def counts(self) -> npt.NDArray[np.int64]:
-        """Number of rows of each text; shape (n_texts,)."""
-        there = self.indices.drop_null().value_counts()
-        rank, counts = self.ranks[there.field("values").to_numpy()], there.field("counts").to_numpy()
-        return np.bincount(rank[rank >= 0], counts[rank >= 0], len(self.levels)).astype(np.int64)
+        return self.spread(np.arange(len(self.levels)), -1)
 
     def spread(self, of_levels: Any, missing: float = np.nan) -> npt.NDArray[Any]:
         """Number of each row, from those of the different texts and of a missing one."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         of_levels = np.asarray(of_levels)
-        of_read = np.append(of_levels, np.asarray(missing, dtype=of_levels.dtype))[self.ranks]
-        taken = pc.take(pa.array(of_read), self.indices)
-        taken = pc.fill_null(taken, missing) if taken.null_count else taken
-        return taken.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        given = np.append(of_levels, np.asarray(missing, dtype=of_levels.dtype))
+        return pa.array(given).take(pa.array(self.places)).to_numpy()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -200,15 +203,16 @@ def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type) and any(chunk.dictionary.null_count for chunk in column.chunks):
-        column = column.cast(column.type.value_type)  # dictionaries with a null cannot be unified
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    encoded = encoded.unify_dictionaries().combine_chunks()
-    levels = pc.utf8_trim_whitespace(encoded.dictionary.cast(pa.string()))
-    if spelled and pc.any(pc.starts_with(levels, "'")).as_py():
-        levels = pa.array(unquoted(levels.to_pylist(), frozenset(missing)), pa.string())
-    is_word = pc.is_in(pc.utf8_lower(levels), pa.array(missing, pa.string()))
-    return Texts.of_dictionary(pc.if_else(is_word, None, levels), encoded.indices)
+    def known(levels: Any) -> Any:
+        levels = pc.utf8_trim_whitespace(levels)
+        return pc.if_else(pc.is_in(pc.utf8_lower(levels), pa.array(missing, pa.string())), None, levels)
+
+    column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    texts = Texts.of_chunks([(one.dictionary.cast(pa.string()), one.indices) for one in column.chunks], known)
+    if spelled and len(texts.levels) and texts.values[0].startswith("'"):
+        levels = pa.array([*unquoted(texts.values), None], pa.string())
+        return Texts.of_chunks([(levels, pa.array(texts.places))], known)
+    return texts
 
 
 def _numpy(column: Any) -> FloatArray:
@@ -355,7 +359,7 @@ def as_texts(cells: Cells) -> Texts:
     of_rows = np.zeros(len(numbers), dtype=np.int32)
     of_rows[there] = indices.reshape(-1)
     shown = pa.array([_shown(float(value), cells.form) for value in different], pa.string())
-    return Texts.of_dictionary(shown, pa.array(of_rows, mask=~there))
+    return Texts.of_chunks([(shown, pa.array(of_rows, mask=~there))], lambda levels: levels)
 
 
 def _shown(value: float, form: str) -> str:
@@ -395,9 +399,11 @@ class DistinctValues:
             values, codes = np.unique(np.concatenate([one.numbers, two.numbers]), return_inverse=True)
             cells = replace(one, numbers=values)
         else:  # integers of more than 16 digits are texts
-            dictionary = pa.concat_arrays([as_texts(one).levels, as_texts(two).levels])
-            texts = Texts.of_dictionary(dictionary, pa.array(np.arange(len(dictionary), dtype=np.int32)))
-            codes = texts.ranks.astype(np.intp)
+            chunks = [
+                (as_texts(cells).levels, pa.array(np.arange(len(as_texts(cells).levels)))) for cells in (one, two)
+            ]
+            texts = Texts.of_chunks(chunks, lambda levels: levels)
+            codes = texts.codes
             cells = replace(one if one.texts is not None else two, texts=Texts.of_levels(texts.levels))
         return DistinctValues(cells, np.bincount(codes.reshape(-1), counts).astype(np.int64))
 

@@ -129,7 +129,7 @@ def find_column(given: Any, name: str, option: str) -> str:
     meant = by_case or close
     there = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"its columns are {_with_last(given.names)}"
     if isinstance(given, RawTable) and any(
-        name in given.table.column(name).unique().to_pylist() for name in given.names
+        name in given.table.column(name).cast("string").unique().to_pylist() for name in given.names
     ):
         there += ". Its first line may be a row: then say --no-header"
     raise ValueError(f"{option} {name!r}: {given.name} has no such column; {there}")

@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -25,6 +25,7 @@ SEPARATORS = (",", ";", "\t", "|")
 GZIP = b"\x1f\x8b"
 _BLOCK_BYTES = 2**20  # pyarrow holds some dozens of blocks at once
 _LARGEST_BLOCK = 2**30
+_MOST_OF_16_BITS = 2**15 - 1
 _SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
 # Byte order marks, the longer ones first: a mark of UTF-32 begins with one of UTF-16.
 _BYTE_ORDER_MARKS = {
@@ -100,7 +101,7 @@ def read_csv(text: CsvText, name: str, kind: str, options: ReadOptions) -> CsvTa
         )
     refuse_twice(name, names)
     table = table.rename_columns(names)
-    return CsvTable(_without_first_row(table) if has_header else table, separator, has_header, (*remarks, *more))
+    return CsvTable(table.slice(1 if has_header else 0), separator, has_header, (*remarks, *more))
 
 
 def without_lines(data: bytes, n_lines: int) -> bytes:
@@ -187,14 +188,26 @@ def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, often / len(records), width
 
 
-def _without_first_row(table: Any) -> Any:
-    """Rows below the first, whose values leave the dictionaries, too."""
+def _narrowed(batch: Any) -> list[Any]:
+    """Columns of a batch, with indices of 16 bits where they suffice."""
     import pyarrow as pa
 
-    first = table.slice(1, len(table.column(0).chunk(0)) - 1 if table.num_rows else 0)
-    texts = pa.table([column.cast(pa.string()).dictionary_encode() for column in first.columns], table.column_names)
-    below = table.slice(1 + first.num_rows)
-    return pa.concat_tables([texts, below]) if below.num_rows else texts
+    return [
+        column
+        if len(column.dictionary) > _MOST_OF_16_BITS
+        else pa.DictionaryArray.from_arrays(column.indices.cast(pa.int16()), column.dictionary)
+        for column in batch.columns
+    ]
+
+
+def _table_of(batches: Sequence[list[Any]]) -> Any:
+    import pyarrow as pa
+
+    columns = []
+    for chunks in zip(*batches, strict=True):
+        wide = max((chunk.type for chunk in chunks), key=lambda kind: kind.index_type.bit_width)
+        columns.append(pa.chunked_array([chunk.cast(wide) for chunk in chunks]))
+    return pa.table(columns, list(map(str, range(len(columns)))))
 
 
 def _parsed(text: CsvText, name: str, separator: str, n_columns: int, skip: int) -> tuple[Any, list[str]]:
@@ -212,7 +225,7 @@ def _parsed(text: CsvText, name: str, separator: str, n_columns: int, skip: int)
             parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=text.holds(b'"')),
             convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         ) as reader:
-            return reader.read_all()
+            return _table_of([_narrowed(batch) for batch in reader])
 
     def read_all(text: CsvText) -> Any:
         try:

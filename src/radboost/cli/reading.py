@@ -75,8 +75,11 @@ class RawTable:
     """Names of rows of the file in messages, by their numbers from 1 on; None: by these numbers."""
 
     def take(self, rows: npt.NDArray[np.int64]) -> RawTable:
-        """Rows with these indices."""
-        return replace(self, table=self.table.take(rows), kept=rows if self.kept is None else self.kept[rows])
+        """Rows with these ascending indices."""
+        chosen = np.zeros(self.n_rows, dtype=bool)
+        chosen[rows] = True
+        # `take` would make one dictionary of those of all chunks
+        return replace(self, table=self.table.filter(chosen), kept=rows if self.kept is None else self.kept[rows])
 
     @property
     def numbers(self) -> npt.NDArray[np.int64]:

@@ -22,7 +22,7 @@ CEILINGS = {
     "lines of src": 52_503,
     "lines of native": 20_031,
     "lines of papers": 3_990,
-    "lines of benchmarks and their tests": 5_168,
+    "lines of benchmarks and their tests": 5_370,
     "lines of all other tests": 47_113,
     "words of docs": 64_491,
     "words of docs/decisions": 7_835,

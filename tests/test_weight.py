@@ -24,7 +24,7 @@ CEILINGS = {
     "lines of papers": 3_990,
     "lines of benchmarks and their tests": 5_370,
     "lines of all other tests": 47_113,
-    "words of docs": 64_491,
+    "words of docs": 64_490,
     "words of docs/decisions": 7_835,
     "docstrings that begin with What, Who, Those, That, Of, With, The same": 10,
     "class names with two meanings": 0,

@@ -1,5 +1,6 @@
 """Data of the tasks. A task without its data raises `MissingError`, and the table says so."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,37 @@ def amazon(rows: int | None = None) -> Data:
     loaded = _loaded("amazon")
     kept = np.isin(loaded.domains, ["books", "dvd", "electronics"])
     return _spaced(loaded.X[kept], loaded.y[kept], rows)
+
+
+def census(rows: int | None = None) -> Any:
+    """Read adults of the census as a table of pyarrow with a column "target"; at random where the file is missing."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    from papers.datasets import locate
+
+    path = locate("adult")
+    if path is not None:
+        table = csv.read_csv(path, convert_options=csv.ConvertOptions(strings_can_be_null=True))
+        return table.drop_columns(["split"]).slice(0, rows).combine_chunks()
+    rng, n_rows = np.random.default_rng(0), rows or 48_842
+    columns = {f"number_{j}": rng.integers(10 ** (j % 5 + 1), size=n_rows) for j in range(6)}
+    columns |= {f"text_{j}": rng.choice([f"level {k}" for k in range(5 * j + 2)], n_rows) for j in range(8)}
+    return pa.table(columns | {"target": np.where(columns["number_1"] > 50, "high", "low")})
+
+
+def write(path: Path, table: Any, copies: int) -> None:
+    """Write the rows of a table of pyarrow several times over, as Parquet or CSV."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    whole = pa.concat_tables([table] * copies)
+    if path.suffix == ".parquet":
+        parquet.write_table(whole, path)
+        return
+    with path.open("wb") as file:  # pyarrow would write names in quotes
+        file.write(",".join(table.column_names).encode() + b"\n")
+        csv.write_csv(whole, file, csv.WriteOptions(include_header=False, quoting_style="needed"))
 
 
 def _spaced(X: Matrix, y: NDArray[Any], rows: int | None) -> Data:

@@ -43,6 +43,7 @@ class Sizes:
     single_calls: int = 500
     softmax_rounds: tuple[int, int] = (10, 1000)
     sparse_dense: tuple[int, int] = (5_000, 2_000)
+    table_copies: int = 100  # of the census table
     repeats: int = 5
 
     @classmethod
@@ -64,5 +65,6 @@ class Sizes:
             single_calls=10,
             softmax_rounds=(2, 5),
             sparse_dense=(200, 30),
+            table_copies=2,
             repeats=1,
         )

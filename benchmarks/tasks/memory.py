@@ -55,7 +55,7 @@ def peak(competitor: Competitor, folder: Path, settings: Settings) -> float:
     return float(done.stdout.splitlines()[-1]) / MEGABYTE
 
 
-def _resident(field: str) -> int:
+def resident(field: str) -> int:
     """VmRSS (now) or VmHWM (most so far) in bytes; getrusage would count the parent's peak too."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
@@ -70,9 +70,9 @@ def _probe(name: str, folder: Path, settings: Settings) -> int:
     competitor.fit(*data.first_rows((X, y), WARM_UP_ROWS), Settings(rounds=2, depth=settings.depth))
     # Linux then counts the peak anew: what the start of a library took is not the fit's
     Path("/proc/self/clear_refs").write_text("5")
-    before = _resident("VmRSS")
+    before = resident("VmRSS")
     competitor.fit(X, y, settings)
-    return _resident("VmHWM") - before
+    return resident("VmHWM") - before
 
 
 if __name__ == "__main__":

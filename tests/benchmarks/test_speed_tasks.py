@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +26,7 @@ from benchmarks.tasks import (
     predict,
     predict_one,
     reach,
+    read_table,
     rgb_large,
     softmax_letters,
     sparse,
@@ -160,6 +162,20 @@ def test_peak_memory_of_a_fit_in_a_process_of_its_own(tmp_path: Path) -> None:
     memory.store(tmp_path, data.synthetic(5000, 5, seed=1))
     default = next(one for one in ALL if one.name == "RadBoost default")
     assert 0 <= memory.peak(default, tmp_path, SETTINGS) < 100
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_from_a_file_to_bins_in_a_process_of_its_own(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("papers.datasets.locate", lambda name: None)
+    monkeypatch.setattr(read_table, "THREADS", (1,))
+    result = TASKS[f"read-{ending}"](SIZES)
+    assert result.title == f"From {ending} to bins, 800 x 14, 8 columns of text"
+    assert [row.competitor for row in result.rows if row.ours] == ["RadBoost, n_jobs=1"]
+    for row in result.rows:
+        assert row.figure > 0
+        assert ("describe" in row.note) == row.ours
 
 
 def test_a_round_of_the_reference_is_measured() -> None:

@@ -85,11 +85,7 @@ void bind_data(nb::module_& m) {
                  const double* begin = d.thresholds.data();
                  return as_array(std::vector<double>(begin + d.first_threshold[c], begin + d.first_threshold[c + 1]));
              })
-        .def("row_hashes",
-             [](const BinnedData& d, Vector<std::uint16_t> classes, int n_threads) {
-                 require(classes.size() == d.n_rows, "one class per row is needed");
-                 return as_array(d.row_hashes(classes.data(), n_threads));
-             })
+        .def("row_hashes", [](const BinnedData& d, int n_threads) { return as_array(d.row_hashes(n_threads)); })
         .def("subset", [](const BinnedData& d, Vector<std::int64_t> rows) { return d.subset(rows.data(), rows.size()); });
     m.def("side_by_side", [](const std::vector<BinnedData*>& parts) {
         return BinnedData::side_by_side({parts.begin(), parts.end()});

@@ -1,7 +1,6 @@
 #include "data/binning.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "data/categories.hpp"
@@ -19,26 +18,17 @@ double BinnedData::threshold(std::size_t column, std::size_t bin) const {
     return index < first_threshold[column + 1] ? thresholds[index] : std::numeric_limits<double>::infinity();
 }
 
-std::vector<std::uint64_t> BinnedData::row_hashes(const std::uint16_t* classes, int n_threads) const {
+std::vector<std::uint64_t> BinnedData::row_hashes(int n_threads) const {
     std::vector<std::uint64_t> hashes(n_rows);
     const std::size_t blocks = (n_rows + kTileRows - 1) / kTileRows;
     parallel_for(n_threads, blocks, [&](std::size_t block) {
-        const std::size_t begin = block * kTileRows, end = std::min(n_rows, begin + kTileRows);
-        thread_local std::vector<std::uint8_t> rows;
-        rows.resize(kTileRows * n_columns);
-        copy_rows(begin, end, rows.data());
-        for (std::size_t row = begin; row < end; ++row) {
-            const std::uint8_t* codes = rows.data() + (row - begin) * n_columns;
-            std::uint64_t hash = classes[row];
-            std::size_t c = 0;
-            for (; c + 8 <= n_columns; c += 8) {
-                std::uint64_t word;
-                std::memcpy(&word, codes + c, 8);
-                hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-                hash ^= hash >> 32;
-            }
-            for (; c < n_columns; ++c) hash = (hash ^ codes[c]) * 0x9e3779b97f4a7c15ULL;
-            hashes[row] = mix(hash);
+        const std::size_t begin = block * kTileRows, count = std::min(n_rows - begin, kTileRows);
+        for (std::size_t first = 0; first < n_columns; first += 8) {
+            std::uint64_t words[kTileRows] = {};
+            for (std::size_t c = first; c < std::min(first + 8, n_columns); ++c)
+                for (std::size_t i = 0; i < count; ++i)
+                    words[i] |= std::uint64_t{column(c)[begin + i]} << (8 * (c - first));
+            for (std::size_t i = 0; i < count; ++i) hashes[begin + i] = mix(hashes[begin + i], words[i]);
         }
     });
     return hashes;
@@ -83,20 +73,16 @@ void BinnedData::take_rows(const BinnedData& from, const std::uint32_t* rows, st
     }
 }
 
-void BinnedData::copy_rows(std::size_t begin, std::size_t end, std::uint8_t* out) const {
-    for (std::size_t c = 0; c < n_columns; ++c) {
-        const std::uint8_t* codes = column(c);
-        for (std::size_t i = begin; i < end; ++i) out[(i - begin) * n_columns + c] = codes[i];
-    }
-}
-
 void BinnedData::lay_out_rows(int n_threads) const {
     if (!by_row_.empty() || n_rows * n_columns == 0) return;
     by_row_.resize(n_rows * n_columns);
     const std::size_t blocks = (n_rows + kTileRows - 1) / kTileRows;
     parallel_for(n_threads, blocks, [&](std::size_t block) {
-        const std::size_t begin = block * kTileRows;
-        copy_rows(begin, std::min(n_rows, begin + kTileRows), by_row_.data() + begin * n_columns);
+        const std::size_t begin = block * kTileRows, end = std::min(n_rows, begin + kTileRows);
+        for (std::size_t c = 0; c < n_columns; ++c) {
+            const std::uint8_t* codes = column(c);
+            for (std::size_t i = begin; i < end; ++i) by_row_[i * n_columns + c] = codes[i];
+        }
     });
 }
 

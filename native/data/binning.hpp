@@ -49,11 +49,10 @@ public:
     // need it, many fits do not; call it before `row` is used by several threads.
     void lay_out_rows(int n_threads) const;
     const std::uint8_t* row(std::size_t i) const { return by_row_.data() + i * n_columns; }
-    // Copies rows [begin, end), row-major, from by_column; needs no row-major copy of all rows.
-    void copy_rows(std::size_t begin, std::size_t end, std::uint8_t* out) const;
 
-    // Hash of each row's codes and class, shape (n_rows,), equal for equal rows: the key of random draws.
-    std::vector<std::uint64_t> row_hashes(const std::uint16_t* classes, int n_threads) const;
+    // Hash h of each row's codes, shape (n_rows,), equal for equal rows: from h = 0, h = mix(h, word) for each word of
+    // eight codes, the last one padded with zeros. It is a bijection: rows of at most eight columns never collide.
+    std::vector<std::uint64_t> row_hashes(int n_threads) const;
     BinnedData subset(const std::int64_t* rows, std::size_t count) const;
     // The columns (thresholds, counts, slots) with zero rows.
     BinnedData without_rows() const;

@@ -47,16 +47,15 @@ SoftmaxPairs::SoftmaxPairs(SoftmaxScores& scores, const BinnedData& data, std::u
 
 void SoftmaxPairs::order_rows(const BinnedData& data, int n_threads) {
     const std::size_t n = scores_.n_rows();
-    std::vector<std::uint64_t> hashes = data.row_hashes(scores_.classes().of_row().data(), n_threads);
-    for (std::size_t i = 0; scores_.costs_per_row() && i < n; ++i) {
-        for (std::size_t z = 0; z < scores_.n_classes(); ++z) {
+    std::vector<std::uint64_t> hashes = data.row_hashes(n_threads);
+    for (std::size_t i = 0; i < n; ++i) {
+        hashes[i] = mix(hashes[i], scores_.classes().of_row()[i]);
+        for (std::size_t z = 0; scores_.costs_per_row() && z < scores_.n_classes(); ++z) {
             std::uint32_t bits;
             std::memcpy(&bits, scores_.costs_of(i) + z, sizeof bits);
             hashes[i] = mix(hashes[i], bits);
         }
-    }
-    // Initial scores (offsets) are part of the row's content.
-    for (std::size_t i = 0; i < n; ++i) {
+        // Initial scores (offsets) are part of the row's content.
         const std::int32_t* start = scores_.grid().row(i);
         const std::int32_t* end = start + scores_.n_classes();
         if (std::all_of(start, end, [](std::int32_t score) { return score == 0; })) continue;

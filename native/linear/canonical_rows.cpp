@@ -6,6 +6,7 @@
 
 #include "linear/column_store.hpp"
 #include "core/common.hpp"
+#include "core/hashing.hpp"
 #include "core/pool.hpp"
 
 namespace radboost {
@@ -14,41 +15,15 @@ namespace {
 constexpr std::size_t kTile = 64;
 constexpr std::size_t kShares = 4;  // tasks of compress_columns, each for about a fourth of the entries
 
-RADBOOST_INLINE std::uint64_t spread_bits(std::uint64_t bits) {
-    bits ^= bits >> 32;
-    bits *= 0x9E3779B97F4A7C15u;
-    return bits ^ (bits >> 29);
-}
-
-RADBOOST_INLINE std::uint64_t cell_hash(double value, std::uint64_t odd) {
+RADBOOST_INLINE std::uint64_t cell_hash(double value, std::size_t column) {
     value += 0.0;  // -0.0 is 0.0
     std::uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    return (bits ^ (bits >> 32)) * odd;
+    return bits ? mix(bits, column + 1) : 0;
 }
 
-std::uint64_t odd_number(std::size_t column) { return spread_bits(column + 1) | 1u; }
-
-std::vector<std::uint64_t> odd_numbers(std::size_t first, std::size_t count) {
-    std::vector<std::uint64_t> odd(count);
-    for (std::size_t j = 0; j < count; ++j) odd[j] = odd_number(first + j);
-    return odd;
-}
-
-template <class T>
-void hash_tile(const MatrixView<T>& X, const std::uint64_t* odd, std::size_t begin, std::size_t end,
-               std::uint64_t* out) {
-    if (X.column_stride == 1) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const T* row = &X.at(i, 0);
-            std::uint64_t sum = 0;
-            for (std::size_t j = 0; j < X.n_columns; ++j) sum += cell_hash(static_cast<double>(row[j]), odd[j]);
-            out[i] += sum;
-        }
-        return;
-    }
-    for (std::size_t j = 0; j < X.n_columns; ++j)
-        for (std::size_t i = begin; i < end; ++i) out[i] += cell_hash(static_cast<double>(X.at(i, j)), odd[j]);
+RADBOOST_CLONES void hash_column(const double* x, std::size_t count, std::size_t column, std::uint64_t* out) {
+    for (std::size_t i = 0; i < count; ++i) out[i] += cell_hash(x[i], column);
 }
 
 RADBOOST_CLONES void centre_column(double* column, std::size_t n_rows, const double* weights, bool centre,
@@ -73,9 +48,13 @@ RADBOOST_CLONES void centre_column(double* column, std::size_t n_rows, const dou
 
 template <class T>
 void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uint64_t* out) {
-    const std::vector<std::uint64_t> odd = odd_numbers(first, X.n_columns);
     parallel_for(n_threads, (X.n_rows + kTileRows - 1) / kTileRows, [&](std::size_t task) {
-        hash_tile(X, odd.data(), task * kTileRows, std::min(X.n_rows, (task + 1) * kTileRows), out);
+        double x[kTileRows];
+        const std::size_t begin = task * kTileRows, count = std::min(kTileRows, X.n_rows - begin);
+        for (std::size_t j = 0; j < X.n_columns; ++j) {
+            for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<double>(X.at(begin + i, j));
+            hash_column(x, count, first + j, out + begin);
+        }
     });
 }
 
@@ -85,14 +64,13 @@ void hash_compressed(const std::int64_t* starts, const std::int32_t* indices, co
     if (by_column) {
         for (std::size_t line = 0; line < n_lines; ++line)
             for (std::int64_t at = starts[line]; at < starts[line + 1]; ++at)
-                out[indices[at]] += cell_hash(static_cast<double>(values[at]), odd_number(line));
+                out[indices[at]] += cell_hash(static_cast<double>(values[at]), line);
         return;
     }
     parallel_for(n_threads, (n_lines + kTileRows - 1) / kTileRows, [&](std::size_t task) {
         for (std::size_t line = task * kTileRows; line < std::min(n_lines, (task + 1) * kTileRows); ++line)
             for (std::int64_t at = starts[line]; at < starts[line + 1]; ++at)
-                out[line] += cell_hash(static_cast<double>(values[at]),
-                                       odd_number(static_cast<std::size_t>(indices[at])));
+                out[line] += cell_hash(static_cast<double>(values[at]), static_cast<std::size_t>(indices[at]));
     });
 }
 

@@ -8,7 +8,7 @@
 
 namespace radboost {
 
-// out[i] += sum_j mix(X[i, j]) * odd(first + j) modulo 2^64, shape (n_rows,); odd(c): odd number for column c.
+// out[i] += sum_j mix(bits of X[i, j], first + j + 1) modulo 2^64 over the cells other than 0, shape (n_rows,).
 // first: column index of X[:, 0] in the whole row. Zeros add nothing, so that dense and sparse rows have equal hashes.
 template <class T>
 void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uint64_t* out);

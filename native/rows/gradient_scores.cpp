@@ -54,8 +54,7 @@ std::int64_t GradientWeighting::total_mass() const { return scores_.total_mass_;
 double GradientWeighting::mass_scale() const { return scores_.mass_scale_; }
 
 std::vector<std::uint64_t> GradientWeighting::row_hashes(const BinnedData& data, int n_threads) const {
-    const std::vector<std::uint16_t> no_classes(data.n_rows, 0);
-    std::vector<std::uint64_t> hashes = data.row_hashes(no_classes.data(), n_threads);
+    std::vector<std::uint64_t> hashes = data.row_hashes(n_threads);
     for (std::size_t i = 0; i < hashes.size(); ++i) {
         for (std::size_t k = 0; k < scores_.n_targets(); ++k) {
             const double target = scores_.targets()[i * scores_.n_targets() + k] + 0.0;  // -0 is 0

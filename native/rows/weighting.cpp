@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/hashing.hpp"
 #include "core/pool.hpp"
 
 namespace radboost {
@@ -61,7 +62,9 @@ AnswerWeighting::AnswerWeighting(const RowWeights& weights, std::shared_ptr<cons
 }
 
 std::vector<std::uint64_t> AnswerWeighting::row_hashes(const BinnedData& data, int n_threads) const {
-    return data.row_hashes(classes().data(), n_threads);
+    std::vector<std::uint64_t> hashes = data.row_hashes(n_threads);
+    for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = mix(hashes[i], classes()[i]);
+    return hashes;
 }
 
 std::uint32_t AnswerWeighting::growth_weight(std::size_t row, double share) const {

@@ -13,7 +13,8 @@ from hypothesis.extra import numpy as hnp
 
 from native_tools import bin_natively, naive_columns
 from radboost import _native
-from reference import binning
+from radboost.rows.hashing import keyed
+from reference import binning, chance
 
 FINITE = st.floats(allow_nan=True, allow_infinity=False, width=64)
 LEVELS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 5e-324, 1e308, -1e308, 1.0 + 2**-52, 1.0 + 2**-51, math.nan])
@@ -174,14 +175,15 @@ def test_quantiles_of_large_data_come_from_content() -> None:
     assert counts.max() < 1.5 * 300_000 / 255
 
 
-def test_hashes_know_codes_and_labels_only() -> None:
-    X = np.random.default_rng(4).integers(0, 3, (60, 11)).astype(float)
-    y = np.where(np.arange(60) % 2, 1, -1).astype(np.int8)
-    order = np.random.default_rng(5).permutation(60)
-    hashes = bin_natively(X).row_hashes(y, 1)
-    np.testing.assert_array_equal(bin_natively(X[order]).row_hashes(y[order], 2), hashes[order])
-    rows = [(*row, label) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
-    assert len(set(hashes.tolist())) == len(set(rows))
+@pytest.mark.parametrize("n_columns", [1, 8, 21])
+def test_hashes_know_codes_only(n_columns: int) -> None:
+    rng = np.random.default_rng(4)
+    X, order = rng.integers(0, 300, (600, n_columns)).astype(float), rng.permutation(600)
+    binned = bin_natively(X)
+    hashes, codes = binned.row_hashes(1), binned.codes().reshape(X.shape).tolist()
+    np.testing.assert_array_equal(bin_natively(X[order]).row_hashes(2), hashes[order])
+    assert keyed(hashes, np.full(600, 3, dtype=np.uint64)).tolist() == [chance.row_hash(row, 3) for row in codes]
+    assert len(np.unique(hashes)) == len(np.unique(codes, axis=0))
 
 
 def test_subset() -> None:
@@ -208,8 +210,6 @@ def test_bad_sizes_are_refused() -> None:
             _native.bin_matrix(X, np.zeros(0), np.array(order), 255, 1)
     with pytest.raises(ValueError, match="column"):
         bin_natively(X).thresholds(2)
-    with pytest.raises(ValueError, match="class"):
-        bin_natively(X).row_hashes(np.ones(3, dtype=np.uint16), 1)
 
 
 def test_rows_can_be_put_in_another_order() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from native_rows import ClassRows
 from native_tools import NO_WEIGHTS, bin_natively, categories_left, forest_of, grow_natively, state_with_weights
 from radboost import _native
+from radboost.rows.hashing import keyed
 from reference import categories as naive
 from reference import chance
 from reference.binning import MISSING
@@ -278,8 +279,8 @@ def test_subsampled_rows_grow_the_tree(seed: int, depth: int, weighted: bool) ->
     """Rows outside the draw may hold categories that no node has seen: they follow the heavier child."""
     problem = make_problem(seed, m=30, weighted=weighted)
     made, sizes, edges, trees = grow_natively(problem.data, problem.state, seed, max_depth=depth, subsample=0.4)
-    hashes = problem.data.row_hashes(problem.y.astype(np.uint16), 1).tolist()
-    drawn = chance.drawn_rows(0, seed, hashes, 0.4)
+    hashes = keyed(problem.data.row_hashes(1), problem.y.astype(np.uint64))
+    drawn = chance.drawn_rows(0, seed, hashes.tolist(), 0.4)
     assert asked(trees[-1], problem.data) == grown_by_twin(problem, "edge", depth, 0.0, drawn)
     check_predictions(problem, made, sizes, trees, 2)
     assert np.all(np.diff([0.0, *edges]) >= 0)

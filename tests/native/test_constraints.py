@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from native_tools import bin_natively, by_class, grower, growth_sample, state_with_weights
+from radboost.rows.hashing import keyed
 from radboost.trees.tree import Tree
 from reference import chance, constraints
 from reference.data import tiny
@@ -49,7 +50,7 @@ def same_trees(made: Any, sizes: list[int], expected: list[dict[str, tuple[objec
 def drawn(data: Any, y: np.ndarray, subsample: float) -> list[int] | None:
     if subsample == 1.0:
         return None
-    return chance.drawn_rows(0, 5, data.row_hashes((y > 0).astype(np.uint16), 1).tolist(), subsample)
+    return chance.drawn_rows(0, 5, keyed(data.row_hashes(1), (y > 0).astype(np.uint64)).tolist(), subsample)
 
 
 @given(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from native_rows import GradientRows
 from native_tools import regression_grower
 from radboost import _native
+from radboost.rows.hashing import keyed
 from radboost.trees import bin_rows
 from reference import chance, constraints
 from reference import gradient as naive
@@ -102,10 +103,8 @@ def drawn(data: Any, targets: np.ndarray, subsample: float) -> list[int]:
     """The rows that a tree of round 3 and seed 0 is grown on: by the hash of their codes and of their target."""
     if subsample == 1.0:
         return list(range(len(targets)))
-    hashes = data.row_hashes(np.zeros(len(targets), dtype=np.uint16), 1)
-    bits = (targets + 0.0).view(np.uint64)
-    keyed = [chance.keyed(int(code), int(target)) for code, target in zip(hashes, bits, strict=True)]
-    return chance.drawn_rows(0, 3, keyed, subsample)
+    hashes = keyed(data.row_hashes(1), (targets + 0.0).view(np.uint64))
+    return chance.drawn_rows(0, 3, hashes.tolist(), subsample)
 
 
 @given(

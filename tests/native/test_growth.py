@@ -18,6 +18,7 @@ from native_tools import (
     stored_predictions,
 )
 from radboost import _native
+from radboost.rows.hashing import keyed
 from reference import chance, growth, splits
 from reference.data import smooth, tiny
 
@@ -155,7 +156,7 @@ def test_subsampled_rows_grow_the_tree_and_all_rows_judge_it(seed: int, depth: i
     X, y, D, w, data = problem(seed, m=30, weighted=weighted)
     state = state_with_weights(y, D, w)
     made, sizes, edges, trees = grow_natively(data, state, seed, max_depth=depth, subsample=0.5)
-    rows = chance.drawn_rows(0, seed, data.row_hashes((y > 0).astype(np.uint16), 1).tolist(), 0.5)
+    rows = chance.drawn_rows(0, seed, keyed(data.row_hashes(1), (y > 0).astype(np.uint64)).tolist(), 0.5)
     naive = growth.grow_layers(growth_sample(data, state, w), depth, grow_rows=rows)
     assert sizes == [t.n_splits for t in naive]
     for native, expected in zip(trees, naive, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -247,6 +248,13 @@ def test_hashes_of_rows_match_the_naive_ones(dtype: Any, n_columns: int) -> None
     shifted = np.array([naive_rows.row_hash(row.tolist(), 11) for row in X], dtype=np.uint64)
     np.testing.assert_array_equal(_native.hash_dense_rows(X, 11, 1), shifted)
     assert len(np.unique(expected)) == len(np.unique(np.nan_to_num(X, nan=7.5), axis=0))
+
+
+def test_low_bits_of_hashes_differ() -> None:
+    """Also where all cells are 0 or 1, whose low bits are 0."""
+    X = np.array(list(product([0.0, 1.0], repeat=10)))
+    low = _native.hash_dense_rows(X, 0, 1) % np.uint64(2**20)
+    assert len(np.unique(low)) > 1000
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-WORD = 2**64 - 1
+from .chance import WORD, keyed
 
 
 def bits_of(value: float) -> int:
@@ -15,21 +15,10 @@ def bits_of(value: float) -> int:
     return int(struct.unpack("<Q", struct.pack("<d", value + 0.0))[0])
 
 
-def odd_number(column: int) -> int:
-    """A number of the column's own: without a factor in common with 2^64, so that a product with it loses nothing."""
-    spread = column + 1
-    spread ^= spread >> 32
-    spread = (spread * 0x9E3779B97F4A7C15) & WORD
-    return (spread ^ (spread >> 29)) | 1
-
-
 def row_hash(row: Sequence[float], first_column: int = 0) -> int:
-    """The sum of the cells' bits times the number of their column. A zero adds nothing: a sparse row is the same."""
-    total = 0
-    for place, value in enumerate(row):
-        bits = bits_of(float(value))
-        total += (bits ^ (bits >> 32)) * odd_number(first_column + place)
-    return total & WORD
+    """The sum of the hashes of cells and their columns, from 1 on. A zero adds nothing: a sparse row is the same."""
+    bits = [bits_of(float(value)) for value in row]
+    return sum(keyed(cell, column) for column, cell in enumerate(bits, first_column + 1) if cell) & WORD
 
 
 def canonical_rows(X: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> list[tuple[int, float]]:

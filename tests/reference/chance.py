@@ -29,15 +29,11 @@ def below(word: int, n: int) -> int:
 
 
 def row_hash(codes: Sequence[int], class_id: int) -> int:
-    """The hash of a row by the codes of its bins and its class: eight codes at a time, then one by one."""
-    found, whole = class_id, len(codes) // 8 * 8
-    for first in range(0, whole, 8):
-        word = int.from_bytes(bytes(codes[first : first + 8]), "little")
-        found = ((found ^ word) * 0x9E3779B97F4A7C15) & WORD
-        found ^= found >> 32
-    for code in codes[whole:]:
-        found = ((found ^ code) * 0x9E3779B97F4A7C15) & WORD
-    return mix(found)
+    """The hash of a row by the codes of its bins, eight at a time, and then by its class."""
+    found = 0
+    for first in range(0, len(codes), 8):
+        found = keyed(found, int.from_bytes(bytes(codes[first : first + 8]), "little"))
+    return keyed(found, class_id)
 
 
 def drawn_rows(seed: int, round_number: int, hashes: Sequence[int], share: float) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from scipy import sparse
 
 from radboost import DeepBoostClassifier
 from radboost.engine import BinnedData
-from radboost.rows.hashing import GOLDEN, cell_bits, digest, drawn, joined, keyed, mix, row_hashes, take_rows
+from radboost.rows.hashing import GOLDEN, cell_bits, digest, drawn, joined, keyed, mix, order_of, row_hashes, take_rows
 from radboost.rows.prepare import prepare
 from reference import chance
 from reference.canonical_rows import bits_of
@@ -59,15 +61,14 @@ def test_mixing_is_that_of_naive_integers() -> None:
     assert keyed(words, words[::-1]).tolist() == expected
 
 
-def test_mixing_is_that_of_the_native_core() -> None:
-    """Hash of a row of eight bins: its codes are one word, which is multiplied, shifted and mixed."""
-    X, y = RNG.normal(size=(500, 8)), RNG.integers(0, 2, 500)
+@pytest.mark.parametrize(("n_codes", "n_columns", "n_classes"), [(2, 1, 2), (16, 2, 5), (6, 3, 6), (2, 11, 2)])
+def test_all_rows_of_few_bins_and_classes_have_different_hashes(n_codes: int, n_columns: int, n_classes: int) -> None:
+    cells = np.array(list(product(range(n_codes), repeat=n_columns)))
+    X, y = np.tile(cells, (n_classes, 1)), np.repeat(np.arange(n_classes), len(cells))
     rows = prepare(DeepBoostClassifier(), X, y)
-    words = np.ascontiguousarray(rows.data.codes()).view("<u8").reshape(-1) ^ rows.class_ids.astype(np.uint64)
-    words *= GOLDEN
-    words ^= words >> np.uint64(32)
-    assert len(np.unique(words)) == 500
-    np.testing.assert_array_equal(mix(words), rows.row_hashes(1))
+    hashes, codes = rows.row_hashes(1), rows.data.codes().reshape(X.shape).tolist()
+    assert hashes.tolist() == [chance.row_hash(*row) for row in zip(codes, rows.class_ids.tolist(), strict=True)]
+    assert len(np.unique(hashes)) == len(np.unique(order_of(hashes, 7))) == len(X)
 
 
 def naive_hash(cells: list[float]) -> int:

@@ -38,12 +38,12 @@ from radboost.cli.rows import (
     notes_of_left_out,
     read_test,
 )
-from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest, order_of
+from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest
 from radboost.cli.targets import TargetSummary, present
 from radboost.distributed.metadata import WorkerCollective
 from radboost.model_file import ColumnSchema, Schema
 from radboost.report.figures import count
-from radboost.rows.hashing import Hashes, cell_bits
+from radboost.rows.hashing import Hashes, cell_bits, order_of
 
 MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
 

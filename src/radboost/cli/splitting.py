@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from radboost.cli.columns import FeatureTable
 from radboost.model_file import ColumnSchema
-from radboost.rows.hashing import Hashes, cell_bits, hash_columns, joined, keyed, mix
+from radboost.rows.hashing import Hashes, cell_bits, hash_columns, joined, mix, order_of
 
 Rows = npt.NDArray[np.int64]
 
@@ -76,11 +76,6 @@ def latest(times: npt.NDArray[np.float64], fraction: float) -> tuple[Rows, Rows]
     at = min(max(1, int(np.abs(after - fraction).argmin())), len(moments) - 1)
     is_out = given >= moments[at] if len(moments) > 1 else np.zeros(len(given), dtype=bool)
     return np.flatnonzero(~is_out), np.flatnonzero(is_out)
-
-
-def order_of(hashes: Hashes, seed: int) -> Hashes:
-    """Sort key of the rows: those with the lowest are held out."""
-    return keyed(hashes, np.array([seed % 2**64], dtype=np.uint64))
 
 
 def _classes_of_groups(group_of: npt.NDArray[Any], n_groups: int, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

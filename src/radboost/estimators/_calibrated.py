@@ -111,7 +111,7 @@ def _n_to_learn_from(rows: PreparedRows, n_threads: int) -> int:
     n_rows = max(n_validation, rows.n_different(n_threads))
     if n_rows >= FEW_ROWS:
         return n_rows
-    hashes = weights.gather(rows.data.row_hashes(np.zeros_like(rows.class_ids), n_threads))
+    hashes = weights.gather(rows.data.row_hashes(n_threads))
     class_ids, copies_of_row = weights.gather(rows.class_ids), weights.gather(copies_of_row)
     different, index = np.unique(hashes, return_inverse=True)
     copies = np.zeros((len(different), len(rows.known_classes)))

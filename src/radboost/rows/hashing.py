@@ -36,6 +36,11 @@ def keyed(keys: Hashes, values: Hashes) -> Hashes:
     return mix(keys ^ mix(values))
 
 
+def order_of(hashes: Hashes, seed: int) -> Hashes:
+    """Sort keys of rows, drawn by the seed: different for different hashes."""
+    return keyed(hashes, np.array([seed % 2**64], dtype=np.uint64))
+
+
 def row_hashes(X: Any) -> Hashes:
     """Hash of each row, equal for equal rows in any form (dense, sparse, frame); uint64, shape (n_rows,)."""
     if sparse.issparse(X):

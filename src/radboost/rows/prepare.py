@@ -18,7 +18,7 @@ from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories, keep_used
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
-from radboost.rows.hashing import Hashes, joined
+from radboost.rows.hashing import Hashes, joined, keyed
 from radboost.rows.offsets import read_offset
 from radboost.rows.read import (
     BLOCK_BYTES,
@@ -250,7 +250,7 @@ class PreparedRows(ClassesOrTargets):
     def row_hashes(self, n_threads: int) -> Hashes:
         """Hash of each row's bins and class, equal for equal rows; uint64, shape (n_rows,). Computed once and kept."""
         if not self.hash_cache:
-            self.hash_cache.append(self.data.row_hashes(self.class_ids, n_threads))
+            self.hash_cache.append(keyed(self.data.row_hashes(n_threads), self.class_ids.astype(np.uint64)))
         return self.hash_cache[0]
 
     def _rows_by_content(self, seed: int, n_threads: int) -> RowsByContent:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.rows.hashing import FIRST_FACTOR, GOLDEN, Hashes, mix
+from radboost.rows.hashing import Hashes, mix, order_of
 from radboost.rows.weights import RowWeights
 
 Mask = npt.NDArray[np.bool_]
@@ -54,9 +54,7 @@ class RowsByContent:
         tie_breakers: FloatArray,
     ) -> RowsByContent:
         """Rows with keys from the hashes and the seed."""
-        keys = (hashes ^ np.uint64(seed % 2**64)) * GOLDEN
-        keys = (keys ^ (keys >> np.uint64(29))) * FIRST_FACTOR
-        return cls(keys, strata, weights, copies, tie_breakers)
+        return cls(order_of(hashes, seed), strata, weights, copies, tie_breakers)
 
     def distinct_rows(self, interval: Interval) -> Mask:
         """Mask of the rows in this interval of their stratum's distinct rows, sorted by key; never all of a stratum.

@@ -68,22 +68,20 @@ def ours(path: str, threads: int, texts: list[str]) -> Iterator[str]:
     from radboost import DeepBoostClassifier
     from radboost.cli.console import Console
     from radboost.cli.options import FitOptions
-    from radboost.cli.reading import ReadOptions, read_tables
-    from radboost.cli.rows import _read_rows
+    from radboost.cli.reading import ReadOptions
+    from radboost.cli.source import RowSource
     from radboost.rows.prepare import prepare
 
-    given: dict[str, Any] = dict.fromkeys([field.name for field in fields(FitOptions)])
-    given |= {"data": (path,), "target": TARGET, "read": ReadOptions(), "ignore": (), "categorical": (), "missing": ()}
-    options = FitOptions(**given)
+    given: dict[str, Any] = dict.fromkeys((field.name for field in fields(FitOptions)), ())
+    given |= {"data": (path,), "target": TARGET, "read": ReadOptions()}
+    given |= dict.fromkeys(("task", "weights", "group", "time"))
     yield "imports"
-    table = read_tables(options.data, options.read)
+    rows = RowSource(FitOptions(**given), Console(as_json=True)).take(None)
     yield "read"
-    rows = _read_rows(table, options, Console(as_json=True))[1]
-    del table
-    yield "describe"
-    X = rows.table.for_model("table")
+    X, y = rows.table.for_model("table"), rows.y
+    del rows
     yield "convert"
-    prepare(DeepBoostClassifier(n_jobs=threads), X, rows.y, n_threads=threads)
+    prepare(DeepBoostClassifier(n_jobs=threads), X, y, n_threads=threads)
     yield "bins"
 
 

@@ -15,11 +15,10 @@ from radboost.cli.columns import FeatureTable, numbers_of, table_of
 from radboost.cli.rows import LabeledRows
 from radboost.cli.splitting import fingerprint, order_of
 from radboost.cli.targets import check_all_numbers, labels_of
-from radboost.distributed.arguments import TRAINING
 from radboost.distributed.parquet import ParquetPartition
-from radboost.distributed.partitions import LoadedPartition
 from radboost.model_file import ColumnSchema
 from radboost.rows.hashing import Hashes
+from radboost.rows.partitions import TRAINING, LoadedPartition
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from radboost.boosting import Trace
 from radboost.distributed.arguments import ROWS_ALONE, Arguments
 from radboost.distributed.callbacks import CallbackRunner
 from radboost.distributed.learning import FitTask, RoundRecorder
-from radboost.distributed.partitions import LoadedPartition, Partition
 from radboost.estimators._checkpoints import open_checkpoint
+from radboost.rows.partitions import LoadedPartition, Partition
 
 
 class ReloadedPartition:

@@ -23,11 +23,12 @@ from radboost import (
     SoftmaxBoostClassifier,
 )
 from radboost.distributed import domains
-from radboost.distributed.arguments import SUFFIXES, Arguments
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.collections import plain_parts
 from radboost.distributed.learning import FitTask
 from radboost.estimators._held_back import sample
 from radboost.rows.domains import fit_domains
+from radboost.rows.partitions import SUFFIXES
 from radboost.rows.prepare import prepare
 from radboost.rows.sources import Sources
 
@@ -64,19 +65,58 @@ def compare(estimator: Any, n_workers: tuple[int, ...] = (1, 3), **given: Any) -
     return expected
 
 
-@pytest.mark.parametrize(
-    ("estimator", "more"),
-    [
-        (DEEP, {}),
-        (clone(DEEP).set_params(early_stopping=2, n_rounds=6), {"sample_weight_val": WEIGHTS_VAL}),
-        (RGBClassifier(3, early_stopping=2), {"sample_weight": fractions(240), "sample_weight_val": fractions(70)}),
-    ],
-    ids=["deep", "early stopping", "rgb, weights"],
-)
-def test_validation_rows(estimator: Any, more: dict[str, Any]) -> None:
+def late(model: Any, rows: Any, y: Any) -> float:
+    """A metric that looks at the rows itself."""
+    return float(np.mean((model.predict(rows) == y)[np.nan_to_num(rows[:, 0]) > 0.0]))
+
+
+OFFSET, OFFSET_VAL, ONE_OFFSET = RNG.normal(size=240), RNG.normal(size=70), np.where(np.arange(240) == 7, 0.25, 0.0)
+OF_CLASSES = np.column_stack([OFFSET, -OFFSET, np.where(SOURCES == "a", 0.5, 0.0)])
+VAL_OF_CLASSES = np.column_stack([OFFSET_VAL, OFFSET_VAL, np.zeros(70)])
+COST = np.where(LABELS[:, None] == np.arange(3), 0.25, RNG.uniform(0.5, 3.0, (240, 3)))
+EARLY = clone(DEEP).set_params(early_stopping=3, calibration=None)
+SOFT = SoftmaxBoostClassifier(3, learning_rate=0.7, calibration=None)
+VAL: dict[str, Any] = {"X_val": X_VAL, "y_val": LABELS_VAL}
+NUMBERS: dict[str, Any] = {"y": LABELS * 1.0}
+SQUARES, SQUARES_VAL = (np.column_stack([one, one * one]) for one in (LABELS, LABELS_VAL))
+OF_SOURCES = {**VAL, "sources": SOURCES, "sources_val": SOURCES_VAL}
+WHOLE = {"sample_weight": np.floor(fractions(240))}
+#: estimator, what `fit` is given besides X and labels
+CASES: list[tuple[Any, dict[str, Any]]] = [
+    (DEEP, VAL),
+    (clone(DEEP).set_params(early_stopping=2, n_rounds=6), {**VAL, "sample_weight_val": WEIGHTS_VAL}),
+    (RGBClassifier(3, early_stopping=2), {**VAL, "sample_weight": fractions(240), "sample_weight_val": fractions(70)}),
+    (RGBRegressor(3), {"y": LABELS * 1.5, "X_val": X_VAL.astype(np.float32), "y_val": LABELS_VAL * 1.5}),
+    (RGBRegressor(3), {"y": SQUARES, "X_val": X_VAL.astype(np.float32), "y_val": SQUARES_VAL}),
+    (RGBClassifier(3, calibration=None), {"y": TWO, "offset": OFFSET}),
+    (clone(DEEP).set_params(early_stopping=2), {**VAL, "offset": OF_CLASSES, "offset_val": VAL_OF_CLASSES}),
+    (RGBRegressor(2), {**NUMBERS, "offset": np.zeros(240)}),
+    (RGBRegressor(2), {**NUMBERS, "offset": ONE_OFFSET}),  # all other workers have offsets of 0 alone
+    (RGBRegressor(2, loss="poisson"), {**NUMBERS, "offset": OFFSET + 50.0}),
+    (RGBClassifier(2, loss="exponential", calibration=None), {"y": TWO, "offset": OFFSET + 50.0}),
+    (SOFT, {"cost": COST, **WHOLE}),
+    (SOFT, {**VAL, "cost": pd.DataFrame(COST[:, ::-1], columns=[2, 1, 0]), "cost_val": 2.0 * COST[:70]}),
+    (EARLY, {**VAL, "eval_metric": ["accuracy", "neg_log_loss"], "sample_weight_val": WEIGHTS_VAL}),
+    (EARLY, {**VAL, "eval_metric": late}),
+    (EARLY, {"eval_metric": "neg_log_loss"}),  # of rows that are held back
+    (RGBRegressor(3, early_stopping=2), {**NUMBERS, "X_val": X_VAL, "y_val": LABELS_VAL * 1.0, "eval_metric": "r2"}),
+    (MultiSourceBoostClassifier(3), OF_SOURCES),
+    (MultiSourceBoostClassifier(3), {**OF_SOURCES, **WHOLE}),
+    (MultiSourceBoostClassifier(3), {**OF_SOURCES, "sample_weight": fractions(240)}),
+    (
+        MultiSourceBoostClassifier(2),
+        {"sources": SOURCES, "X_unlabelled": X_VAL, "sources_unlabelled": SOURCES_VAL, **WHOLE},
+    ),
+]
+
+
+@pytest.mark.parametrize(("estimator", "given"), CASES)
+def test_models_and_histories_are_those_of_one_machine(estimator: Any, given: dict[str, Any]) -> None:
     # Of nine workers some have no training rows, some no validation rows, and so no weights of either.
-    model = compare(estimator, (1, 3, 9), X=X, y=LABELS, X_val=X_VAL, y_val=LABELS_VAL, **more)
-    assert len(model.history_["validation_loss"]) >= 1
+    model = compare(estimator, (1, 3, 9), **{"X": X, "y": LABELS, **given})
+    assert ("validation_loss" in model.history_) == ("X_val" in given or estimator is EARLY)
+    assert "eval_metric" not in given or len(model.history_) >= 6
+    assert getattr(model, "domain_classifier_", None) is not None or "sources" not in given
 
 
 @pytest.mark.filterwarnings("ignore:Column")
@@ -105,79 +145,6 @@ def test_rows_in_memory_are_cut_into_parts() -> None:
     assert [part.n_rows for part in plain_parts(X_VAL[:0], {}, "validation", 4)] == [0]
     with pytest.raises(ValueError, match="X_val has 70 rows, and the one of y_val beside it has 3"):
         plain_parts(X_VAL, {"y": [1, 2, 3]}, "validation", 2)
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_validation_rows_of_numbers(several: bool) -> None:
-    y, y_val = (np.column_stack([one, one * one]) if several else one * 1.5 for one in (LABELS, LABELS_VAL))
-    compare(RGBRegressor(3), X=X, y=y, X_val=X_VAL.astype(np.float32), y_val=y_val)
-
-
-def test_offsets() -> None:
-    """Also where one worker has offsets of 0 alone, and where all have."""
-    offset, offset_val = RNG.normal(size=240), RNG.normal(size=70)
-    compare(RGBClassifier(3, calibration=None), X=X, y=TWO, offset=offset)
-    of_classes = np.column_stack([offset, -offset, np.where(SOURCES == "a", 0.5, 0.0)])
-    of_watched = np.column_stack([offset_val, offset_val, np.zeros(70)])
-    more = {"X_val": X_VAL, "y_val": LABELS_VAL, "offset_val": of_watched}
-    compare(clone(DEEP).set_params(early_stopping=2), X=X, y=LABELS, offset=of_classes, **more)
-    compare(RGBRegressor(2), (3,), X=X, y=LABELS * 1.0, offset=np.zeros(240))
-    of_one = np.zeros(240)
-    of_one[7] = 0.25
-    compare(RGBRegressor(2), (3,), X=X, y=LABELS * 1.0, offset=of_one)
-    compare(RGBRegressor(2, loss="poisson"), (3,), X=X, y=LABELS * 1.0, offset=offset + 50.0)
-    compare(RGBClassifier(2, loss="exponential", calibration=None), (3,), X=X, y=TWO, offset=offset + 50.0)
-
-
-def test_costs_of_single_rows() -> None:
-    cost = RNG.uniform(0.5, 3.0, (240, 3))
-    cost[np.arange(240), LABELS] = 0.25
-    cost_val = 2.0 * cost[:70]
-    estimator = SoftmaxBoostClassifier(3, learning_rate=0.7, calibration=None)
-    compare(estimator, X=X, y=LABELS, cost=cost, sample_weight=np.floor(fractions(240)))
-    named = pd.DataFrame(cost[:, ::-1], columns=[2, 1, 0])
-    compare(estimator, (2,), X=X, y=LABELS, cost=named, X_val=X_VAL, y_val=LABELS_VAL, cost_val=cost_val)
-
-
-def late(model: Any, rows: Any, y: Any) -> float:
-    """A metric that looks at the rows itself."""
-    return float(np.mean((model.predict(rows) == y)[np.nan_to_num(rows[:, 0]) > 0.0]))
-
-
-@pytest.mark.parametrize(
-    ("metric", "more"),
-    [
-        (["accuracy", "neg_log_loss"], {"X_val": X_VAL, "y_val": LABELS_VAL, "sample_weight_val": WEIGHTS_VAL}),
-        (late, {"X_val": X_VAL, "y_val": LABELS_VAL}),
-        ("neg_log_loss", {}),
-    ],
-    ids=["names", "of one's own", "held back"],
-)
-def test_metrics(metric: Any, more: dict[str, Any]) -> None:
-    estimator = clone(DEEP).set_params(early_stopping=3, calibration=None)
-    model = compare(estimator, (2, 3), X=X, y=LABELS, eval_metric=metric, **more)
-    assert len(model.history_) >= 6
-
-
-def test_a_metric_of_numbers() -> None:
-    more = {"X_val": X_VAL, "y_val": LABELS_VAL * 1.0, "eval_metric": "r2"}
-    compare(RGBRegressor(3, early_stopping=2), (3,), X=X, y=LABELS * 1.0, **more)
-
-
-@pytest.mark.parametrize(
-    "weights", [None, np.floor(fractions(240)), fractions(240)], ids=["none", "whole", "fractions"]
-)
-def test_q_is_learned_from_all_rows_where_these_are_few(weights: Any) -> None:
-    more = {} if weights is None else {"sample_weight": weights}
-    watched = {"X_val": X_VAL, "y_val": LABELS_VAL, "sources_val": SOURCES_VAL}
-    estimator = MultiSourceBoostClassifier(3)
-    expected = compare(estimator, (1, 3), X=X, y=LABELS, sources=SOURCES, **watched, **more)
-    assert expected.domain_classifier_ is not None
-
-
-def test_more_rows_for_q() -> None:
-    more = {"X_unlabelled": X_VAL, "sources_unlabelled": SOURCES_VAL, "sample_weight": np.floor(fractions(240))}
-    compare(MultiSourceBoostClassifier(2), (3,), X=X, y=LABELS, sources=SOURCES, **more)
 
 
 @pytest.mark.parametrize("own", [None, DecisionTreeClassifier(max_depth=3, max_features=2, random_state=0)])

@@ -27,9 +27,9 @@ from radboost.distributed.arguments import Arguments
 from radboost.distributed.callbacks import CallbackEvent, CallbackRunner
 from radboost.distributed.collective import WorkerLostError
 from radboost.distributed.learning import FitTask
-from radboost.distributed.partitions import LoadedPartition
 from radboost.distributed.recovery import FinishedRounds, RowsLostError
 from radboost.model_file import ModelFileError
+from radboost.rows.partitions import LoadedPartition
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
 

@@ -27,10 +27,10 @@ from radboost import (
     SparseBoostClassifier,
     TreeOptions,
 )
-from radboost.distributed import reader
 from radboost.distributed.learning import FitTask
-from radboost.distributed.partitions import LoadedPartition
 from radboost.estimators import _calibrated as calibrated
+from radboost.rows import reader
+from radboost.rows.partitions import LoadedPartition
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
 
@@ -43,6 +43,8 @@ def nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 TWO, THREE = table(1, 260, 5, missing=0.05), table(3, 240, 5, 3)
 FEW_BINS = TreeOptions(max_bins=16)
+NUMBERS = table(5, 200, 5, 6)[0], table(5, 200, 5, 6)[1] ** 2 / 4.0
+OF_CLASSES = ("balanced", {0: 0.0, 1: 2.5, 2: 1.0})
 
 
 def words() -> tuple[pd.DataFrame, np.ndarray]:
@@ -54,58 +56,72 @@ def words() -> tuple[pd.DataFrame, np.ndarray]:
     return frame, np.array(["lo", "middle", "hi"], dtype=object)[y]
 
 
-def check(estimator: Any, X: Any, y: Any, weights: Any = None, n_workers: tuple[int, ...] = (3,)) -> Any:
+def check(estimator: Any, X: Any, y: Any, weights: Any = None, parts: Any = None, n_workers: int = 3) -> None:
+    """Fit all rows in one place, and in parts; by default these are drawn at random."""
     expected = clone(estimator).fit(X, y, sample_weight=weights)
-    for number in n_workers:
-        for model in fit_by_threads(estimator, divide(X, y, weights, 9, seed=number), number):
-            assert everything(model) == everything(expected)
-    return expected
+    for model in fit_by_threads(estimator, parts or divide(X, y, weights, 9, seed=n_workers), n_workers):
+        assert everything(model) == everything(expected)
+
+
+def refused(
+    parts: list[LoadedPartition], match: str, estimator: Any = None, kind: type[Exception] = ValueError
+) -> None:
+    with pytest.raises(kind, match=match):
+        fit_by_threads(estimator or RGBClassifier(3), parts, 2)
+
+
+NAMED = {"categorical_features": ["a", "d"], "calibration": None}
+DEEP = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
+WEIGHTED = [
+    (DeepBoostClassifier(6, complexity_penalty=0.01, tree_options=FEW_BINS), TWO),
+    (DeepBoostClassifier.paper(6, complexity_penalty=0.001, tree_options=FEW_BINS), THREE),
+    (SoftmaxBoostClassifier(3, learning_rate=0.7, calibration=None), THREE),
+    (RGBClassifier(3), TWO),
+    (RGBClassifier(4, early_stopping=2), THREE),
+]
+SLOW_LOSSES = ("squared", "quantile", "poisson")
+
+
+def in_words(dtype: Any) -> tuple[pd.DataFrame, np.ndarray]:
+    """`words` with numbers of this type."""
+    X, y = words()
+    numbers = [name for name in X if name not in ("a", "d")]
+    return X.astype(dict.fromkeys(numbers, dtype)), y
 
 
 @pytest.mark.parametrize(
-    ("estimator", "data"),
+    ("estimator", "data", "weights"),
     [
-        (DeepBoostClassifier(6, complexity_penalty=0.01, tree_options=FEW_BINS), TWO),
-        (DeepBoostClassifier.paper(6, complexity_penalty=0.001, tree_options=FEW_BINS), THREE),
-        (SoftmaxBoostClassifier(3, learning_rate=0.7, calibration=None), THREE),
-        (RGBClassifier(3), TWO),
-        (RGBClassifier(4, early_stopping=2), THREE),
+        *((*case, fractions(len(case[1][1]))) for case in WEIGHTED),
+        (RGBRegressor(3, loss="huber"), NUMBERS, fractions(200)),
+        *(pytest.param(RGBRegressor(3, loss=n), NUMBERS, fractions(200), marks=pytest.mark.slow) for n in SLOW_LOSSES),
+        (DEEP, words(), fractions(240)),
+        (
+            RGBClassifier(2, calibration=None),
+            (sparse.csr_matrix(np.where(np.abs(TWO[0]) < 0.7, 0.0, TWO[0])), TWO[1]),
+            None,
+        ),
+        *((clone(DEEP).set_params(class_weight=of), THREE, w) for of in OF_CLASSES for w in (None, fractions(240))),
+        # Early stopping and calibration hold rows back, which are made of bins, with categories and missing values.
+        *(
+            (RGBClassifier(6, early_stopping=2, categorical_features=["a", "d"]), in_words(kind), fractions(240))
+            for kind in (np.float32, np.float64)
+        ),
+        (RGBClassifier(2, **NAMED), words(), np.where(words()[0]["a"].isin(["w1", "w2"]), 0.0, fractions(240) + 1.0)),
     ],
-    ids=["deep", "paper, 3 classes", "softmax", "rgb", "rgb, 3 classes, early stopping"],
 )
-@pytest.mark.parametrize(
-    ("weighted", "n_workers"),
-    [(True, 3), *(pytest.param(flag, n, marks=pytest.mark.slow) for flag in (False, True) for n in (1, 2, 7))],
-)
-def test_classifiers(estimator: Any, data: Any, weighted: bool, n_workers: int) -> None:
-    check(estimator, *data, fractions(len(data[1])) if weighted else None, (n_workers,))
-
-
-@pytest.mark.parametrize(
-    "loss", ["huber", *(pytest.param(n, marks=pytest.mark.slow) for n in ("squared", "quantile", "poisson"))]
-)
-def test_regression(loss: str) -> None:
-    X, y = table(5, 200, 5, 6)
-    check(RGBRegressor(3, loss=loss), X, y * y / 4.0, fractions(200))
+@pytest.mark.filterwarnings("ignore:X holds text")
+def test_models_of_parts_are_those_of_all_rows(estimator: Any, data: Any, weights: Any) -> None:
+    check(estimator, *data, weights)
 
 
 def test_poisson_where_a_worker_has_zeros_alone() -> None:
     X, y = table(5, 60, 4, 6)
     y = np.sort(y * 1.0)
     y[:40] = 0.0
-    expected = RGBRegressor(4, loss="poisson").fit(X, y)
-    parts = [LoadedPartition(X[:20], y[:20]), LoadedPartition(X[20:], y[20:])]
-    for model in fit_by_threads(RGBRegressor(4, loss="poisson"), parts, 2):
-        assert everything(model) == everything(expected)
-    with pytest.raises(ValueError, match="goes down to -1"):
-        fit_by_threads(
-            RGBRegressor(4, loss="poisson"), [LoadedPartition(X[:20], y[:20]), LoadedPartition(X[20:], y[20:] - 1.0)], 2
-        )
-
-
-def test_text_and_categories() -> None:
-    with pytest.warns(UserWarning, match="holds text"):
-        check(DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None), *words(), fractions(240))
+    estimator, first = RGBRegressor(4, loss="poisson"), LoadedPartition(X[:20], y[:20])
+    check(estimator, X, y, None, [first, LoadedPartition(X[20:], y[20:])], 2)
+    refused([first, LoadedPartition(X[20:], y[20:] - 1.0)], "goes down to -1", estimator)
 
 
 def test_text_that_only_some_parts_have() -> None:
@@ -125,30 +141,10 @@ def test_categories_here_and_numbers_there(column: str) -> None:
     """As in one place, where a column of both is refused."""
     X, y = words()
     other = X[80:].assign(**{column: 1.0})
-    with pytest.raises(ValueError, match=f"The partitions differ: column '{column}' .* numbers in another"):
-        fit_by_threads(DeepBoostClassifier(2), [LoadedPartition(X[:80], y[:80]), LoadedPartition(other, y[80:])], 2)
-    with pytest.raises(ValueError, match=r"one has 6 columns .*; another 6 columns"):
-        fit_by_threads(
-            DeepBoostClassifier(2),
-            [LoadedPartition(X[:80], y[:80]), LoadedPartition(X[80:][X.columns[::-1]], y[80:])],
-            2,
-        )
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_that_are_held_back_are_made_of_bins(dtype: Any) -> None:
-    """By early stopping and by calibration, with categories and missing values."""
-    X, y = words()
-    numbers = [name for name in X if name not in ("a", "d")]
-    X[numbers] = X[numbers].astype(dtype)
-    check(RGBClassifier(6, early_stopping=2, categorical_features=["a", "d"]), X, y, fractions(240), (2,))
-
-
-def test_categories_that_only_rows_without_weight_have() -> None:
-    X, y = words()
-    weights = np.where(X["a"].isin(["w1", "w2", "w3"]), 0.0, fractions(240) + 1.0)
-    model = check(RGBClassifier(2, categorical_features=["a", "d"], calibration=None), X, y, weights)
-    assert "w2" not in model.categories_[0]
+    first, reversed_columns = LoadedPartition(X[:80], y[:80]), LoadedPartition(X[80:][X.columns[::-1]], y[80:])
+    message = f"The partitions differ: column '{column}' .* numbers in another"
+    refused([first, LoadedPartition(other, y[80:])], message)
+    refused([first, reversed_columns], r"one has 6 columns .*; another 6 columns")
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "fractions"])
@@ -162,26 +158,10 @@ def test_more_categories_than_are_told_apart(weights: str | None) -> None:
         check(estimator, X, y, given)
 
 
-@pytest.mark.parametrize("class_weight", ["balanced", {0: 0.0, 1: 2.5, 2: 1.0}])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_class_weights(class_weight: Any, weighted: bool) -> None:
-    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, class_weight=class_weight, calibration=None)
-    check(estimator, *THREE, fractions(240) if weighted else None)
-
-
-def test_sparse_rows() -> None:
-    X, y = table(4, 200, 6)
-    X[np.abs(X) < 0.7] = 0.0
-    check(RGBClassifier(2, calibration=None), sparse.csr_matrix(X), y)
-
-
 def test_rows_of_32_bits_and_of_64_on_different_workers() -> None:
     X, y = TWO
     parts = [LoadedPartition(X[:100].astype(np.float32), y[:100]), LoadedPartition(X[100:], y[100:])]
-    whole = np.concatenate([part.X for part in parts])
-    expected = RGBClassifier(2, calibration=None).fit(whole, y)
-    for model in fit_by_threads(RGBClassifier(2, calibration=None), parts, 2):
-        assert everything(model) == everything(expected)
+    check(RGBClassifier(2, calibration=None), np.concatenate([part.X for part in parts]), y, None, parts, 2)
 
 
 def test_parts_of_any_type() -> None:
@@ -197,9 +177,8 @@ def test_parts_of_any_type() -> None:
     ]
     parts = [LoadedPartition(X[k::5].astype(of_x), y[k::5].astype(of_y)) for k, (of_x, of_y) in enumerate(kinds)]
     parts.insert(2, LoadedPartition(X[:0].astype(np.int32), y[:0].astype(np.int16)))
-    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
-    expected = clone(estimator).fit(X, y * 1.0)
-    for model in fit_by_threads(estimator, parts, 3):
+    expected = clone(DEEP).fit(X, y * 1.0)
+    for model in fit_by_threads(DEEP, parts, 3):
         assert everything(model)[0] == everything(expected)[0]
         assert model.classes_.tolist() == [0, 1]
 
@@ -208,10 +187,7 @@ def test_a_worker_with_one_class() -> None:
     X, y = THREE
     order = np.argsort(y, kind="stable")
     thirds = np.split(order, np.flatnonzero(np.diff(y[order])) + 1)
-    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
-    expected = clone(estimator).fit(X, y)
-    for model in fit_by_threads(estimator, [LoadedPartition(X[t], y[t]) for t in thirds], 3):
-        assert everything(model) == everything(expected)
+    check(DEEP, X, y, None, [LoadedPartition(X[own], y[own]) for own in thirds])
 
 
 def test_a_warm_start() -> None:
@@ -223,17 +199,10 @@ def test_a_warm_start() -> None:
 
 
 def test_a_generator_is_asked_for_one_seed() -> None:
-    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
-    expected = clone(estimator).set_params(random_state=np.random.RandomState(5)).fit(*TWO)
-    for model in fit_by_threads(estimator.set_params(random_state=np.random.RandomState(5)), divide(*TWO, None, 4), 2):
+    one, other = (clone(DEEP).set_params(random_state=np.random.RandomState(5)) for _ in range(2))
+    expected = one.fit(*TWO)
+    for model in fit_by_threads(other, divide(*TWO, None, 4), 2):
         assert everything(model)[:-1] == everything(expected)[:-1]
-
-
-def refused(
-    parts: list[LoadedPartition], match: str, estimator: Any = None, kind: type[Exception] = ValueError
-) -> None:
-    with pytest.raises(kind, match=match):
-        fit_by_threads(estimator or RGBClassifier(3), parts, 2)
 
 
 def test_parts_that_differ_are_refused() -> None:
@@ -251,10 +220,8 @@ def test_bad_labels_and_weights_are_refused() -> None:
     ones = np.ones(len(y))
     refused([LoadedPartition(X, y * 0), LoadedPartition(X, y * 0)], "only one class")
     refused([LoadedPartition(X, y + 0.5), LoadedPartition(X, y)], "continuous")
-    refused([LoadedPartition(X, y, ones), LoadedPartition(X, y, -ones)], "negative weights")
     refused([LoadedPartition(X, y, 0 * ones), LoadedPartition(X, y, 0 * ones)], "zero for every row")
     refused([LoadedPartition(X, y, 2.0**51 * ones), LoadedPartition(X, y, 2.0**51 * ones)], "the sum at most")
-    refused([LoadedPartition(np.full_like(X, np.inf), y), LoadedPartition(X, y)], "infinity")
 
 
 @pytest.mark.parametrize("kind", [AgnosticBoostClassifier, SparseBoostClassifier])

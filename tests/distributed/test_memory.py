@@ -15,8 +15,8 @@ import pytest
 from distributed_tools import ReloadedPartition, divide, fit_by_threads
 from fingerprints import table
 from radboost import DeepBoostClassifier, RGBClassifier
-from radboost.distributed import reader
-from radboost.distributed.partitions import LoadedPartition
+from radboost.rows import reader
+from radboost.rows.partitions import LoadedPartition
 
 ASKED_BY_TOOLS = 1  # whether there are weights and sources
 
@@ -29,7 +29,7 @@ import numpy as np
 
 from distributed_tools import fit_by_threads
 from radboost import RGBClassifier
-from radboost.distributed.partitions import LoadedPartition
+from radboost.rows.partitions import LoadedPartition
 
 N_PARTS, N_ROWS, N_COLUMNS = 30, 50_000, 32
 

@@ -14,8 +14,8 @@ from distributed_tools import everything, fit_by_threads
 from fingerprints import table
 from radboost import RGBClassifier
 from radboost.distributed.collective import WorkerLostError
-from radboost.distributed.partitions import LoadedPartition
 from radboost.distributed.spill import SpilledPartition
+from radboost.rows.partitions import LoadedPartition
 
 
 def test_a_fit_of_stored_parts_is_that_of_the_rows(tmp_path: Path) -> None:

@@ -40,10 +40,13 @@ from radboost.cli.rows import (
 )
 from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest
 from radboost.cli.targets import TargetSummary, present
-from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.learning import needs_values
+from radboost.estimators import learn
 from radboost.model_file import ColumnSchema, Schema
 from radboost.report.figures import count
 from radboost.rows.hashing import Hashes, cell_bits, order_of
+from radboost.rows.partitions import TRAINING, LoadedPartition
+from radboost.rows.prepare import PreparedRows, read_training
 
 MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
 
@@ -193,31 +196,12 @@ class TrainingPart:
 
     read: Callable[[], LabeledRows]
     n_rows: int
-    role: str = "training"
+    role: str = TRAINING
 
-    def load(self) -> Any:
+    def load(self) -> LoadedPartition:
         """Rows as fits by parts take them."""
-        from radboost.distributed.partitions import LoadedPartition
-
         rows = self.read()
         return LoadedPartition(rows.table.for_model("table"), rows.y, rows.weights)
-
-
-class AloneCollective(WorkerCollective):
-    """Collective of one process that has all rows."""
-
-    @property
-    def alone(self) -> bool:
-        return True
-
-    def sum(self, values: npt.NDArray[np.int64]) -> None:
-        """Sums of one process are its own."""
-
-    def maximum(self, values: npt.NDArray[np.float64]) -> None:
-        """Maximums of one process are its own."""
-
-    def gather(self, data: bytes) -> list[bytes]:
-        return [data]
 
 
 class RowSource:
@@ -420,17 +404,23 @@ class RowSource:
         return model, chosen, schema
 
     def _fit_by_parts(self, estimator: Any, rows: Rows | None, title: str, console: Console) -> Any:
-        from radboost.distributed.arguments import Arguments
-        from radboost.distributed.learning import FitTask
+        own = clone(estimator)
+        with console.progress(title), console.warnings_as_notes():
+            return learn(own, self.prepared(own, rows))
 
+    def prepared(self, estimator: Any, rows: Rows | None = None) -> PreparedRows:
+        """Bins of these rows (None: all), read by parts; the values of all rows are never in memory together."""
         parts = []
         for (first, end), part in zip(self._keys.intervals, self._parts, strict=True):
             own = None if rows is None else rows[(rows >= first) & (rows < end)] - first
             n_rows = end - first if own is None else len(own)
             parts.append(TrainingPart(partial(self._read_again, part, own), n_rows))
-        task = FitTask.of(clone(estimator), Arguments(sample_weight=self._named.weights))
-        with console.progress(title), console.warnings_as_notes():
-            return task.run(parts, AloneCollective(), first=True)
+        growth = estimator._read_parameters().growth
+        given = () if self._named.weights is None else ("sample_weight",)
+        options: dict[str, Any] = {"regression": self.schema.task == "numbers", "keep_values": needs_values(estimator)}
+        training = read_training(estimator, parts, given, **options)
+        estimator._check_training(training)
+        return training.prepare(growth.options.max_bins, growth.n_threads)
 
     def _read_again(self, part: Any, own: Rows | None) -> LabeledRows:
         labeled = self._labeled(CountedRows.of(part.read(), self._named))

@@ -11,10 +11,9 @@ from radboost._validation import check_pair
 from radboost.boosting.callbacks import check_callbacks
 from radboost.boosting.metrics import read_metrics
 from radboost.estimators._sources import SourcesOfFit
+from radboost.rows.partitions import SUFFIXES
 from radboost.rows.prepare import check_validation
 
-TRAINING, VALIDATION, UNLABELLED = "training", "validation", "unlabelled"
-SUFFIXES = {TRAINING: "", VALIDATION: "_val", UNLABELLED: "_unlabelled"}
 BESIDE = ("y", "sample_weight", "sources", "offset", "cost")  # of each row, beside its columns
 NOT_OF_ROWS = ("eval_metric", "callbacks", "resume_from")
 

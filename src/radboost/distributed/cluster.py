@@ -11,17 +11,17 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from radboost.boosting.callbacks import check_callbacks
-from radboost.distributed.arguments import ROWS_ALONE, TRAINING, UNLABELLED, VALIDATION, Arguments
+from radboost.distributed.arguments import ROWS_ALONE, Arguments
 from radboost.distributed.callbacks import CallbackRunner
 from radboost.distributed.collections import delayed_parts, is_collection, need_dask, plain_parts
 from radboost.distributed.collective import WorkerLostError
 from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import are_files, deal_out, parquet_parts
-from radboost.distributed.partitions import LoadedPartition
 from radboost.distributed.progress import Bar, ProgressDisplay
 from radboost.distributed.recovery import CallbackBridge, FinishedRounds, RowsLostError, call_actor
 from radboost.distributed.worker import ActorAddress, Worker, WorkerResult
 from radboost.estimators._checkpoints import open_checkpoint
+from radboost.rows.partitions import TRAINING, UNLABELLED, VALIDATION, LoadedPartition
 
 POLL_SECONDS = 0.02  # between two checks of the actors
 POLLS_PER_SCHEDULER_CHECK = 50  # checks of the actors for one of the scheduler's list of workers

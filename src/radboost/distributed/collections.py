@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import _safe_indexing as rows_of
 
-from radboost.distributed.arguments import SUFFIXES, TRAINING, UNLABELLED, VALIDATION
-from radboost.distributed.partitions import LoadedPartition
 from radboost.distributed.spill import SpilledPartition, spill
+from radboost.rows.partitions import SUFFIXES, TRAINING, UNLABELLED, VALIDATION, LoadedPartition
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
 

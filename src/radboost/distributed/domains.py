@@ -12,14 +12,12 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing as rows_of
 
 from radboost._typing import FloatArray
-from radboost.distributed.arguments import TRAINING, UNLABELLED
 from radboost.distributed.metadata import WorkerCollective
-from radboost.distributed.partitions import Partition
-from radboost.distributed.validation import parts_of, reader_of
 from radboost.estimators._held_back import sample
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._sources import stacked
 from radboost.rows.domains import MOST_DENSE_CELLS, canonical, fit_domains, fit_own_classifier, hashes_of
+from radboost.rows.partitions import TRAINING, UNLABELLED, Partition, parts_of
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.read import read_matrix
 from radboost.rows.sources import ids_among, read_sources
@@ -65,7 +63,7 @@ def fit_on_sample(
     indices = np.sort(sampled.order).astype(np.int64)
     more = _read_unlabelled(estimator, parts_of(parts, UNLABELLED), training, names, workers, most)
     own = Sample(
-        training.rows.X[indices],
+        training.X[indices],
         prepared.sources.ids[indices],
         None if training.weights is None else training.weights[indices],
         None if classifier is None else _as_given(parts_of(parts, TRAINING), training, indices),
@@ -83,7 +81,7 @@ def fit_on_sample(
 
 def _learned(classifier: Any, sample: Sample, training: CheckedRows, names: npt.NDArray[Any]) -> Any:
     if classifier is None:
-        return fit_domains(sample.matrix, sample.ids, sample.weights, training.rows.categories, len(names))
+        return fit_domains(sample.matrix, sample.ids, sample.weights, training.categories, len(names))
     # In an order by content: classifiers may depend on the order, which differs between workers.
     counts = np.ones(len(sample.ids)) if sample.weights is None else sample.weights
     order = np.lexsort((counts, sample.ids, hashes_of(sample.matrix)))
@@ -132,9 +130,9 @@ def _read_unlabelled(
             f"X_unlabelled has {n_rows} rows, and Q learns from {most} of so many columns at most on several workers. "
             "Give a sample of them."
         )
-    reader, samples = reader_of(estimator, training), []
+    samples = []
     for part in given:
-        matrix = read_matrix(reader, part.X, training.rows.categories)
+        matrix = read_matrix(estimator, part.X, training.categories)
         sources = read_sources(part.sources, matrix.shape[0], "sources_unlabelled")
         samples.append(Sample(matrix, ids_among(sources, names, "sources_unlabelled"), None, part.X))
     return _together(samples) if samples else None

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import Any
 
 from radboost.boosting import FitContext, Trace
 from radboost.boosting.metrics import Metric, read_metrics
-from radboost.distributed.arguments import ROWS_ALONE, TRAINING, VALIDATION, Arguments
+from radboost.distributed.arguments import ROWS_ALONE, Arguments
 from radboost.distributed.callbacks import CallbackReceiver, ForwardingCallback
 from radboost.distributed.metadata import WorkerCollective
-from radboost.distributed.partitions import Partition
-from radboost.distributed.reading import read_parts
 from radboost.distributed.sources import sources_of
-from radboost.distributed.validation import costs_of, offsets_of, parts_of, read_validation_rows
 from radboost.estimators import (
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -29,7 +27,10 @@ from radboost.estimators._learning import FitSettings
 from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_families
 from radboost.model_file import ModelFileError
 from radboost.rows.content import content_digests
-from radboost.rows.prepare import PreparedRows, digest_of
+from radboost.rows.costs import read_example_costs
+from radboost.rows.partitions import TRAINING, VALIDATION, Partition, column_of, parts_of
+from radboost.rows.prepare import PreparedRows, digest_of, read_training, read_validation
+from radboost.rows.read import check_classes
 
 BINS = ("exact", "sketch")
 
@@ -156,25 +157,23 @@ class FitTask:
     ) -> PreparedRows:
         """Binned rows of this worker, with validation rows, offsets, costs and sources where they were given."""
         rows, validation_rows = parts_of(parts, TRAINING), parts_of(parts, VALIDATION)
-        training = read_parts(own, rows, workers, weighted="sample_weight" in self.given, keep_values=needs_values(own))
+        check_versions(workers)
+        training = read_training(
+            own, rows, self.given, workers, regression=own._regression, keep_values=needs_values(own)
+        )
+        if training.classes is not None:
+            check_classes(training.classes)
         training = replace(training, sketched=self.bins == "sketch")
         own._check_training(training)
-        validated = None
+        added: dict[str, Any] = {"validation": None, "metrics": self.metrics}
         if "X_val" in self.given:
-            validated = read_validation_rows(
-                own, validation_rows, training, workers, weighted="sample_weight_val" in self.given
-            )
-        if "offset" in self.given:
-            training = replace(training, offset=offsets_of(rows, training.kept, training, workers, TRAINING))
-            if validated is not None:
-                offset = offsets_of(validation_rows, validated.kept, training, workers, VALIDATION)
-                validated = replace(validated, offset=offset)
-        added: Mapping[str, Any] = {"validation": validated, "metrics": self.metrics}
+            added["validation"] = read_validation(own, validation_rows, self.given, training, workers)
         if "cost" in self.given:
-            added = {**added, "costs": costs_of(rows, training.kept, training, workers, TRAINING)}
-            if validated is not None:
-                validation_costs = costs_of(validation_rows, validated.kept, training, workers, VALIDATION)
-                added = {**added, "validation_costs": validation_costs}
+            of_parts, classes = column_of(rows, "cost"), training.known_classes
+            added["costs"] = read_example_costs(of_parts, training.kept, classes, TRAINING, workers)
+        if "cost_val" in self.given:
+            of_parts, kept = column_of(validation_rows, "cost"), added["validation"].kept
+            added["validation_costs"] = read_example_costs(of_parts, kept, classes, VALIDATION, workers)
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         if "sources" in self.given:
@@ -182,6 +181,16 @@ class FitTask:
             of_sources = sources_of(own, parts, training, prepared, workers, settings, first=first, val_named=named)
             prepared = replace(prepared, **of_sources)
         return prepared
+
+
+def check_versions(workers: WorkerCollective) -> None:
+    """Raise RuntimeError if workers have different versions of the package, which may make different models."""
+    versions = sorted(set(workers.all_gather(version("radboost"))))
+    if len(versions) > 1:
+        raise RuntimeError(
+            f"The workers have different versions of radboost, {' and '.join(versions)}. Install one of them "
+            "everywhere."
+        )
 
 
 def digest_of_model(model: Any) -> str:

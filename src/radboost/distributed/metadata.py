@@ -47,6 +47,10 @@ class WorkerCollective(Collective):
         self.traffic = WorkerTraffic()
 
     @property
+    def collective(self) -> Collective:
+        return self
+
+    @property
     def alone(self) -> bool:
         """True if this worker has all rows."""
         raise NotImplementedError

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from radboost.boosting import Trace
 from radboost.boosting.callbacks import check_callbacks
-from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION, Arguments
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.callbacks import CallbackRunner
 from radboost.distributed.learning import FitTask, digest_of_model
 from radboost.distributed.metadata import WorkerCollective
-from radboost.distributed.partitions import LoadedPartition
 from radboost.estimators._checkpoints import describe_parameters, open_checkpoint
+from radboost.rows.partitions import TRAINING, UNLABELLED, VALIDATION, LoadedPartition
 
 WITHOUT_EFFECT = {"n_jobs", "verbose"}  # on the model: may differ between ranks
 MAX_COUNT = 2**28  # entries of one exchange: MPI counts in 32 bits, and bytes have to fit too

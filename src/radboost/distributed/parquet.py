@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._tables import without_arrow
-from radboost.distributed.arguments import SUFFIXES, TRAINING
-from radboost.distributed.partitions import LoadedPartition
+from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition
 
 ENDINGS = (".parquet", ".pq")
 PART_BYTES = 2**26  # largest size of a partition, with 8 bytes per value; a row group is never divided

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from radboost.distributed.collections import FORMS, is_array, is_collection, need_dask, pieces_of
 from radboost.distributed.parquet import ParquetPartition, are_files, parquet_parts
-from radboost.distributed.partitions import LoadedPartition
+from radboost.rows.partitions import LoadedPartition
 
 
 def predict(model: Any, X: Any) -> Any:

@@ -13,7 +13,7 @@ from radboost._progress import ROUND, Progress, progress_bar, say
 from radboost.boosting import FitContext
 from radboost.distributed.collective import WorkerLostError
 from radboost.distributed.learning import RoundRecorder
-from radboost.distributed.partitions import LoadedPartition, Partition
+from radboost.rows.partitions import LoadedPartition, Partition
 from radboost.rows.prepare import PreparedRows
 
 # Signature of `progress_bar`, without `verbose`.

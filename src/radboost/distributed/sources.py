@@ -11,14 +11,12 @@ import numpy.typing as npt
 from sklearn.frozen import FrozenEstimator
 
 from radboost._typing import FloatArray
-from radboost.distributed.arguments import TRAINING, VALIDATION
 from radboost.distributed.domains import fit_on_sample
 from radboost.distributed.metadata import WorkerCollective
-from radboost.distributed.partitions import Partition
-from radboost.distributed.validation import parts_of, select_kept
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._sources import check_fitting, check_validation_sources
 from radboost.rows.domains import DomainModel, shares_of_own
+from radboost.rows.partitions import TRAINING, VALIDATION, Partition, column_of, parts_of
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
 
@@ -52,10 +50,10 @@ def sources_of(
             q = domain.shares(X, settings.growth.n_threads)
         else:
             of_parts = [shares_of_own(domain, part.load().X, names) for part in of]
-            q = select_kept(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)
+            q = _kept(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)
         return on_share_grid(q, len(training.known_classes))
 
-    of_rows = Sources(names, ids, shares(training.rows.X, rows, training.kept), domain)
+    of_rows = Sources(names, ids, shares(training.X, rows, training.kept), domain)
     validated, of_validated = prepared.validation, None
     if validated is not None:
         validation_parts = [part for part in parts_of(parts, VALIDATION) if part.n_rows]
@@ -69,8 +67,12 @@ def sources_of(
 
 
 def _names_of(parts: Sequence[Partition], kept: npt.NDArray[np.int64] | None, name: str) -> npt.NDArray[Any]:
-    names = [read_sources(part.load().sources, part.n_rows, name) for part in parts]
-    return select_kept(np.concatenate(names), kept) if names else np.zeros(0)
+    names = [read_sources(own, n_rows, name) for own, n_rows in column_of(parts, "sources")]
+    return _kept(np.concatenate(names), kept) if names else np.zeros(0)
+
+
+def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
+    return values if kept is None else values[kept]
 
 
 def _domain(
@@ -86,7 +88,7 @@ def _domain(
     assert prepared.sources is not None
     domain = estimator.domain_classifier
     if isinstance(domain, DomainModel):
-        return check_fitting(domain, training.rows.n_features, prepared.sources.names)
+        return check_fitting(domain, training.n_features, prepared.sources.names)
     if isinstance(domain, FrozenEstimator):
         return domain
     return fit_on_sample(estimator, parts, training, prepared, workers, settings, first=first)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from radboost.distributed.collective import WorkerLostError
-from radboost.distributed.partitions import LoadedPartition
+from radboost.rows.partitions import LoadedPartition
 
 
 class SpilledPartition:

@@ -18,8 +18,8 @@ from radboost.distributed.callbacks import CallbackEvent
 from radboost.distributed.collective import TreeCollective, WorkerLostError, add_contribution, parent_of
 from radboost.distributed.learning import FitTask, digest_of_model
 from radboost.distributed.metadata import WorkerCollective, WorkerTraffic
-from radboost.distributed.partitions import Partition
 from radboost.distributed.progress import ProgressReport, WorkerState, WorkerUsage
+from radboost.rows.partitions import Partition
 
 NO_MORE_EVENTS = b""  # ends the queue of callback events
 

@@ -33,9 +33,9 @@ def read_constraints(options: TreeOptions | None, rows: CheckedRows | PreparedRo
     """The constraints among the options, for the columns of these rows."""
     if options is None:
         return Constraints()
-    given, names = rows.rows if isinstance(rows, CheckedRows) else rows, rows.column_names
-    directions = read_directions(options.monotonic_constraints, names, given.n_features, given.categories, n_outputs)
-    return Constraints(directions, *read_groups(options.interaction_constraints, names, given.n_features))
+    names, n_features = rows.column_names, rows.n_features
+    directions = read_directions(options.monotonic_constraints, names, n_features, rows.categories, n_outputs)
+    return Constraints(directions, *read_groups(options.interaction_constraints, names, n_features))
 
 
 def constraints_then_and_now(fitted: Any, now: Constraints) -> dict[str, tuple[Any, Any]]:

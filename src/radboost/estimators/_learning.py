@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from radboost._validation import check_integer, check_verbose
+from radboost._validation import check_integer, check_pair, check_verbose
 from radboost.boosting import Driver, FitContext, RoundMaker, Trace
 from radboost.boosting.callbacks import check_callbacks
 from radboost.boosting.driver import ReplayError
@@ -27,13 +27,14 @@ from radboost.estimators._pruning import PRUNED, PruningMixin
 from radboost.estimators._scikit_callbacks import has_callbacks, with_callbacks_of_scikit_learn
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.categories import Categories
+from radboost.rows.partitions import VALIDATION, LoadedPartition
 from radboost.rows.prepare import (
     CheckedRows,
     PreparedRows,
     Watched,
+    check_validation,
     read_training,
     read_validation,
-    with_offsets,
 )
 from radboost.trees import GrowthSettings
 
@@ -399,10 +400,13 @@ class BoostingEstimator(PruningMixin):
         settings = self._read_parameters()
         # Rows are read and learned by copies: an interrupted or failed fit does not change the estimator.
         reader = copy(self)
-        training = read_training(reader, X, y, sample_weight, regression=self._regression)
+        rows = LoadedPartition(X, y, sample_weight, offset=offsets[0])
+        watched = LoadedPartition(*validation, offset=offsets[1], role=VALIDATION)
+        check_validation(*validation)
+        check_pair("offset", validation[0] is not None, *offsets)
+        training = read_training(reader, [rows], rows.given, regression=self._regression)
         self._check_training(training)
-        checked = read_validation(reader, *validation, training.classes, training.rows.categories)
-        training, checked = with_offsets(training, checked, *offsets)
+        checked = None if validation[0] is None else read_validation(reader, [watched], watched.given, training)
         added = {"validation": checked, "metrics": metrics, **add(training, checked)}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import FloatArray
-from radboost._validation import check_choice, check_sample_weight, free_memory, resolve_n_jobs
+from radboost._validation import check_choice, free_memory, resolve_n_jobs
 from radboost.ensemble import SparseEnsemble
 from radboost.estimators._describing import Explaining, as_reader, unnamed
 from radboost.estimators._estimator import of_one_fit
@@ -24,8 +24,9 @@ from radboost.explain.text import sparse_text
 from radboost.export.parts import ScoreSum, sum_of_features
 from radboost.families.columns import Column
 from radboost.linear.columns import canonical_rows
-from radboost.rows.class_weights import times_class_weight
-from radboost.rows.read import Accepted, Rows, read_matrix, read_rows
+from radboost.rows.partitions import LoadedPartition
+from radboost.rows.prepare import CheckedRows, read_training
+from radboost.rows.read import Accepted, read_matrix
 
 
 @dataclass(frozen=True)
@@ -64,20 +65,17 @@ class LinearEstimator(Explaining):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
         """Rows with a positive weight, their targets of shape (n_outputs, n_rows), and their weights."""
-        given = self._given(X, y)
-        weights = check_sample_weight(sample_weight, given.n_rows)
-        weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
-        rows, weights, _ = given.without_zero_weights(weights)
-        labels, weights = self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
+        rows = self._training(X, y, sample_weight)
+        X, n_rows = without_repetitions(rows.X), rows.X.shape[0]
+        labels, weights = self._read_targets(rows), np.ones(n_rows) if rows.weights is None else rows.weights
         if len(getattr(self, "classes_", (0, 1))) == 1:  # one class: rows get both labels, for score 0
-            labels = np.repeat([0.0, 1.0], rows.n_rows)[None]
-            return rows.X[np.tile(np.arange(rows.n_rows), 2)], labels, np.tile(weights, 2)
-        return rows.X, labels, weights
+            labels = np.repeat([0.0, 1.0], n_rows)[None]
+            return X[np.tile(np.arange(n_rows), 2)], labels, np.tile(weights, 2)
+        return X, labels, weights
 
-    def _given(self, X: Any, y: Any) -> Rows:
-        """Rows and their targets as given."""
-        rows = read_rows(self, X, y, self._accepted)
-        return replace(rows, X=without_repetitions(rows.X))
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> CheckedRows:
+        part = LoadedPartition(X, y, sample_weight)
+        return read_training(self, [part], part.given, accepted=self._accepted)
 
     def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
         rows, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
@@ -86,7 +84,7 @@ class LinearEstimator(Explaining):
         return Read(X, rows, loss, weights / total, total)
 
     @abstractmethod
-    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+    def _read_targets(self, training: CheckedRows) -> FloatArray:
         """The targets as numbers; shape (n_outputs, n_rows)."""
 
     @abstractmethod

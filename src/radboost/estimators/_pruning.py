@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost._validation import check_integer, check_real, check_sample_weight, resolve_n_jobs
+from radboost._validation import check_integer, check_real, resolve_n_jobs
 from radboost.ensemble import Ensemble
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._trees_model import TreesModel
@@ -28,9 +28,10 @@ from radboost.pruning import (
     narrowed,
     widened,
 )
-from radboost.rows.class_weights import times_class_weight
 from radboost.rows.offsets import read_offset
-from radboost.rows.read import known_labels, read_more_rows, read_targets
+from radboost.rows.partitions import LoadedPartition
+from radboost.rows.prepare import read_training
+from radboost.rows.read import known_labels
 
 PRUNED = "pruned: "
 # Rows that errors are measured on, at most.
@@ -151,16 +152,15 @@ class PruningMixin(TreesModel):
         """Refuse numbers that the loss has no value for."""
 
     def _rows_to_prune_with(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> DistinctRows:
-        given = read_more_rows(self, X, y, self.ensemble_.categories, ("X", "y"))
-        weights = check_sample_weight(sample_weight, given.n_rows)
-        of_classes, n_outputs = not self._regression, self.ensemble_.n_outputs
-        begun = read_offset(offset, given.n_rows, n_outputs, of_classes=of_classes)
-        if of_classes:
-            weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
-        read, weights, stay = given.without_zero_weights(weights)
-        begun = begun if begun is None or stay is None else begun[stay]
-        classes: Any = getattr(self, "classes_", None)
-        targets = read_targets(read.y) if self._regression else known_labels(read.y, classes, "y")
+        part, categories = LoadedPartition(X, y, sample_weight), self.ensemble_.categories
+        read = read_training(copy(self), [part], part.given, regression=self._regression, categories=categories)
+        n_outputs = self.ensemble_.n_outputs
+        begun = read_offset(offset, read.n_given, n_outputs, of_classes=not self._regression)
+        begun = begun if begun is None or read.kept is None else begun[read.kept]
+        model: Any = self
+        targets = read.labels
+        if not self._regression:
+            targets = known_labels(np.asarray(read.classes), model.classes_, "y")[read.class_ids]
         n_given = 1 if targets.ndim == 1 else targets.shape[1]
         if self._regression and n_given != n_outputs:
             raise ValueError(
@@ -169,7 +169,7 @@ class PruningMixin(TreesModel):
             )
         if self._regression:
             self._check_targets_to_prune(np.asarray(targets, dtype=np.float64))
-        rows = distinct_rows(read.X, targets, weights, MOST_ROWS, begun, asked_columns(self.ensemble_))
+        rows = distinct_rows(read.X, targets, read.weights, MOST_ROWS, begun, asked_columns(self.ensemble_))
         if len(rows) < 2:
             raise ValueError("X has one different row; pruning needs at least two, of which one is held back.")
         return rows

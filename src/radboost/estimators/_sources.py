@@ -59,7 +59,7 @@ class SourcesOfFit:
                 return np.ones((matrix.shape[0], 1))
             return on_share_grid(self._probabilities(domain, matrix, X, kept, names), len(training.known_classes))
 
-        sources = Sources(names, ids, probabilities(training.rows.X, self._X, training.kept), domain)
+        sources = Sources(names, ids, probabilities(training.X, self._X, training.kept), domain)
         if validation is None:
             return {"sources": sources, "validation_sources": None}
         of_validation = probabilities(validation.X, self._X_val, validation.kept)
@@ -76,7 +76,7 @@ class SourcesOfFit:
     def _read_more(self, training: CheckedRows, names: npt.NDArray[Any]) -> tuple[Any, npt.NDArray[np.uint16]] | None:
         if self._X_more is None:
             return None
-        matrix = read_matrix(self._estimator._reader(training), self._X_more, training.rows.categories)
+        matrix = read_matrix(self._estimator._reader(training), self._X_more, training.categories)
         given = read_sources(self._sources_more, matrix.shape[0], "sources_unlabelled")
         return matrix, ids_among(given, names, "sources_unlabelled")
 
@@ -89,7 +89,7 @@ class SourcesOfFit:
     ) -> Any:
         """The model of Q, learned from the training rows and the unlabeled ones."""
         more = self._read_more(training, names)
-        classifier, weights, X = self._estimator.domain_classifier, training.weights, training.rows.X
+        classifier, weights, X = self._estimator.domain_classifier, training.weights, training.X
         if more is not None and weights is not None:
             weights = np.concatenate([weights, np.ones(len(more[1]))])
         if isinstance(classifier, DomainModel):
@@ -98,7 +98,7 @@ class SourcesOfFit:
             if more is not None:
                 X = sparse.vstack([X, more[0]], format="csr") if sparse.issparse(X) else np.vstack([X, more[0]])
                 ids = np.concatenate([ids, more[1]])
-            return fit_domains(X, ids, weights, training.rows.categories, len(names))
+            return fit_domains(X, ids, weights, training.categories, len(names))
         if isinstance(classifier, FrozenEstimator):
             return classifier
         rows, labels = rows_of(self._X, training.kept) if training.kept is not None else self._X, given

@@ -39,7 +39,8 @@ from radboost.losses.model_evaluation import EvaluationLoss, check_evaluation_lo
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
-from radboost.rows.read import known_labels, read_labels, read_matrix
+from radboost.rows.prepare import CheckedRows
+from radboost.rows.read import known_labels, read_matrix
 
 NamedLosses = list[tuple[str, Any]]
 
@@ -166,9 +167,9 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         check_random_state(self.random_state)
         return losses_and_vertices(self.losses, self.mixtures)
 
-    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
-        self.classes_, class_ids = read_labels(y)
-        return class_ids[None].astype(np.float64)
+    def _read_targets(self, training: CheckedRows) -> FloatArray:
+        self.classes_ = training.classes_with_warning()
+        return training.class_ids[None].astype(np.float64)
 
     def _make_loss(self, labels: FloatArray) -> Any:
         return labels[0].astype(np.uint16)  # losses are made when all of the problem is known

@@ -24,7 +24,6 @@ from radboost._validation import (
     check_random_state,
     check_real,
     check_real_or,
-    check_sample_weight,
     check_verbose,
     resolve_n_jobs,
     seed_from,
@@ -49,7 +48,9 @@ from radboost.projection.logistic import LogisticRidge
 from radboost.projection.mixtures import MixtureSet, scaled_into
 from radboost.projection.solver import Course, ProjectionProblem, Solved, search
 from radboost.projection.spectra import Spectrum, check_independent, nystrom_spectrum, spectrum
-from radboost.rows.read import Accepted, read_labels, read_matrix, read_rows
+from radboost.rows.partitions import LoadedPartition
+from radboost.rows.prepare import read_training
+from radboost.rows.read import Accepted, read_matrix
 
 ACCEPTED = Accepted(missing=False)
 DEFAULT_RANK = 10
@@ -160,13 +161,12 @@ class SupervisedKernelProjection(
                 stacklevel=2,
             )
         checked = copy(self)  # a fit that fails leaves the estimator as it was
-        rows = read_rows(checked, X, y, ACCEPTED)
-        weights = check_sample_weight(sample_weight, rows.n_rows)
-        rows, weights, _ = rows.without_zero_weights(weights)
-        weights = np.ones(rows.n_rows) if weights is None else weights
+        part = LoadedPartition(X, y, sample_weight)
+        rows = read_training(checked, [part], part.given, accepted=ACCEPTED)
         matrix = _dense(rows.X)
-        checked.classes_, class_ids = read_labels(rows.y)
-        different, labels, totals = checked._distinct(matrix, class_ids, weights)
+        weights = np.ones(len(matrix)) if rows.weights is None else rows.weights
+        checked.classes_ = rows.classes_with_warning()
+        different, labels, totals = checked._distinct(matrix, rows.class_ids, weights)
         checked._sample_size = float(totals.sum())
         checked.n_unlabelled_ = 0
         if X_unlabelled is not None:

@@ -428,7 +428,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     def _reader(self, training: CheckedRows) -> Any:
         """A copy that knows the columns of the training rows, to read more rows with."""
         reader = copy(self)
-        reader.n_features_in_ = training.rows.X.shape[1]
+        reader.n_features_in_ = training.n_features
         reader.__dict__.pop("feature_names_in_", None)
         if training.feature_names is not None:
             reader.feature_names_in_ = training.feature_names

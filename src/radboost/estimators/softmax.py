@@ -48,6 +48,7 @@ from radboost.rows.costs import (
     read_cost_matrix,
     read_example_costs,
 )
+from radboost.rows.partitions import VALIDATION
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 from radboost.trees.grower import make_weighted_trees
@@ -252,21 +253,23 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         )
 
     def _check_training(self, training: CheckedRows) -> None:
-        check_score_memory(training.rows.n_rows, len(training.known_classes), BYTES_PER_SCORE)
+        check_score_memory(training.X.shape[0], len(training.known_classes), BYTES_PER_SCORE)
 
     def _costs_of_examples(
         self, training: CheckedRows, validation: Watched | None, cost: Any, cost_val: Any
     ) -> Mapping[str, Costs | None]:
         check_pair("cost", validation is not None, cost, cost_val)
         costs = {"costs": self._read_costs(training, cost)}
-        if validation is not None:
-            examples = read_example_costs(cost_val, validation.n_given, training.known_classes, "cost_val", "X_val")
-            costs["validation_costs"] = _costs_of_kept(examples, validation.kept, "cost_val")
+        if validation is not None and cost_val is not None:
+            given = [(cost_val, validation.n_given)]
+            costs["validation_costs"] = read_example_costs(given, validation.kept, training.known_classes, VALIDATION)
         return costs
 
     def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
         """Costs of the training examples; None where they are not given."""
-        return _costs_of_kept(read_example_costs(cost, training.n_given, training.known_classes), training.kept)
+        if cost is None:
+            return None
+        return read_example_costs([(cost, training.n_given)], training.kept, training.known_classes)
 
     def _warn(self, fitted: Self) -> None:
         if not any(tree.n_splits for tree in fitted.ensemble_.hypotheses):
@@ -492,10 +495,3 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         if matrix.dtype != np.float64 or matrix.shape not in ((n_classes, n_classes), (0, 0)):
             raise ValueError("the costs of the fit do not fit the number of classes")
         self.cost_ = matrix if matrix.size else None
-
-
-def _costs_of_kept(examples: FloatArray | None, kept: npt.NDArray[np.int64] | None, name: str = "cost") -> Costs | None:
-    """Costs of the examples with these indices; `kept` is None for all of them."""
-    if examples is None:
-        return None
-    return make_costs(None, examples if kept is None else examples[kept], examples.shape[1], name=name)

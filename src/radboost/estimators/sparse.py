@@ -31,7 +31,8 @@ from radboost.losses.logistic import LogisticScores
 from radboost.losses.multinomial import MultinomialScores
 from radboost.losses.target import WeightedRows
 from radboost.model_file import storable_estimator
-from radboost.rows.read import Accepted, plain_labels, read_labels, read_targets
+from radboost.rows.prepare import CheckedRows
+from radboost.rows.read import Accepted, plain_labels
 from radboost.rows.tasks import as_tasks, missing_labels, read_tasks
 from radboost.rows.weights import RowWeights
 
@@ -68,10 +69,10 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
         check_choice("loss", self.loss, ["logistic", "exponential"])
         return super()._read_parameters()
 
-    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
-        self.classes_, class_ids = read_labels(y)
+    def _read_targets(self, training: CheckedRows) -> FloatArray:
+        self.classes_ = training.classes_with_warning()
         self._take_parameters_of_fit()
-        return class_ids[None].astype(np.float64)
+        return training.class_ids[None].astype(np.float64)
 
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
         n_classes = len(self.classes_)
@@ -135,8 +136,8 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost):
         check_real_or(["auto"], "epsilon", self.epsilon, low=0.0)
         return super()._read_parameters()
 
-    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
-        return read_targets(y).reshape(1, -1)
+    def _read_targets(self, training: CheckedRows) -> FloatArray:
+        return training.labels.reshape(1, -1)
 
     def _take_units(self, labels: FloatArray, weights: FloatArray) -> None:
         automatic = isinstance(self.epsilon, str)
@@ -260,9 +261,9 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
             return ExportedOutput(tuple(self.task_labels_[0]), Link("logistic"))
         return ExportedOutput(tasks=tuple(map(tuple, self.task_labels_)))
 
-    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
-        labels, signs = read_tasks(as_tasks(y))
-        self._take_tasks(labels, y.ndim == 1)
+    def _read_targets(self, training: CheckedRows) -> FloatArray:
+        labels, signs = read_tasks(as_tasks(training.labels))
+        self._take_tasks(labels, training.labels.ndim == 1)
         return signs
 
     def _take_tasks(self, task_labels: list[npt.NDArray[Any]], one_task: bool) -> None:

@@ -152,9 +152,11 @@ class ChoosesAlpha(SparseBoost):
         """Indices among the rows with a positive weight; the splits are those of all rows."""
         from sklearn.model_selection import check_cv  # loads much that other fits do without
 
-        rows = copy(self)._given(X, y)
-        given = check_sample_weight(sample_weight, rows.n_rows)
-        y, weights = rows.y, np.ones(rows.n_rows) if given is None else given
+        reader: Any = copy(self)
+        reader.class_weight = None
+        y = reader._training(X, y, None).labels  # of all rows
+        given = check_sample_weight(sample_weight, len(y))
+        weights = np.ones(len(y)) if given is None else given
         stratify = y if is_classifier(self) and y.ndim == 1 else None
         index_of = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = check_cv(self.cv, stratify, classifier=stratify is not None)

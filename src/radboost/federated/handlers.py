@@ -23,7 +23,9 @@ from radboost.federated.messages import (
     unpack_hypotheses,
     unpack_task,
 )
-from radboost.rows.read import plain_labels, read_rows
+from radboost.rows.partitions import LoadedPartition
+from radboost.rows.prepare import read_training
+from radboost.rows.read import dense_rows
 
 Content = tuple[Facts, Arrays]
 
@@ -84,9 +86,9 @@ class Client:
     def _own_data(self) -> tuple[ClientData, npt.NDArray[np.float64], npt.NDArray[Any]]:
         if self._data is None:
             data = self._load()
-            read = read_rows(DeepBoostClassifier(categorical_features=None), data.X, data.y)
-            X = read.X.toarray() if hasattr(read.X, "toarray") else np.asarray(read.X)
-            self._data = data, np.ascontiguousarray(X, dtype=np.float64), plain_labels(np.asarray(read.y))
+            reader = DeepBoostClassifier(categorical_features=None)
+            read = read_training(reader, [LoadedPartition(data.X, data.y)], ())
+            self._data = data, np.ascontiguousarray(dense_rows(read.X), dtype=np.float64), read.labels
         return self._data
 
     def _take_steps(self, rows: ClientRows, message: Message, hypotheses: Sequence[Any]) -> None:

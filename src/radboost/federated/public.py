@@ -11,15 +11,16 @@ from sklearn.utils.validation import _num_samples
 from radboost.estimators import DeepBoostClassifier
 from radboost.families.candidates import Candidates
 from radboost.rows.domains import DomainModel, fit_domains
-from radboost.rows.read import read_rows
+from radboost.rows.partitions import LoadedPartition
+from radboost.rows.prepare import read_training
 from radboost.rows.sources import ids_among, known_sources, read_sources
 
 
 def learn_domains(X: Any, domains: Any) -> DomainModel:
     """Q(k | x) from public rows and the domain of each: multinomial logistic regression; labels are not needed."""
     reader = DeepBoostClassifier(categorical_features=None)
-    rows = read_rows(reader, X, np.arange(_num_samples(X)) % 2)
-    names = read_sources(domains, rows.n_rows, "domains")
+    rows = read_training(reader, [LoadedPartition(X, np.zeros(_num_samples(X)))], (), regression=True)
+    names = read_sources(domains, rows.n_given, "domains")
     known = known_sources(names)
     if len(known) < 2:
         raise ValueError(f"domains names only {known.tolist()[0]!r}; with one domain there is no Q to learn.")

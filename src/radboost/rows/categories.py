@@ -169,8 +169,15 @@ def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix) -> Cat
     return categories
 
 
-def sorted_categories(parts: Sequence[Sequence[Category]]) -> tuple[Category, ...]:
-    """Union of the categories of one column over several parts of the rows, sorted."""
+def all_categories(parts: Sequence[Categories]) -> dict[int, tuple[Category, ...]]:
+    """Union of the categories of each column over several parts of the rows, sorted."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    columns = sorted(set().union(*parts))
+    return {column: _union([part[column] for part in parts if column in part]) for column in columns}
+
+
+def _union(parts: Sequence[Sequence[Category]]) -> tuple[Category, ...]:
     values = {value for part in parts for value in part}
     kinds = {type(value) for part in parts for value in part}
     if bool in kinds and kinds & {int, float}:  # as in `_holds_numbers`: then True is 1
@@ -194,32 +201,6 @@ def _put_codes(cells: npt.NDArray[Any], known: Sequence[Category], levels: list[
 
 class RareCategoriesWarning(UserWarning):
     """A column has more categories than are supported; the rare ones are taken as missing values."""
-
-
-def keep_used(
-    X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any, *, selected: bool
-) -> Categories:
-    """Keep the categories that occur, at most 255 per column: those of the largest total weight, ties by order.
-
-    The others become missing values, as categories unseen in training do. The codes in X are renumbered in place.
-    `names`: an object with the column names, for the warning. `selected`: rows were dropped, and with them perhaps the
-    only ones of a category; otherwise all occur.
-    """
-    kept = dict(categories)
-    for column, known in categories.items():
-        if len(known) <= MOST_CATEGORIES and not selected:
-            continue
-        there = ~np.isnan(X[:, column])
-        codes = X[there, column].astype(np.int64)
-        used = np.unique(codes)
-        if len(used) > MOST_CATEGORIES:
-            weights_there = None if weights is None else weights[there]
-            used = used[most_frequent(np.searchsorted(used, codes), weights_there, len(used), names, column)]
-        new = np.full(len(known), np.nan)
-        new[used] = np.arange(len(used))
-        X[there, column] = new[codes]
-        kept[column] = tuple(known[code] for code in used.tolist())
-    return kept
 
 
 def most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int, names: Any, column: int) -> Codes:

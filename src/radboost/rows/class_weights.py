@@ -10,27 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.rows.read import class_codes
-
-
-def times_class_weight(class_weight: Any, y: npt.NDArray[Any], weights: FloatArray | None) -> FloatArray | None:
-    """Sample weights times the weights of the classes, shape (n_rows,).
-
-    "balanced" is m / (K m_c) for class c of K classes, where m and m_c are sums of sample weights, of all rows and of
-    class c. A weight of w therefore equals w copies.
-    """
-    if class_weight is None:
-        return weights
-    given = np.ones(len(y)) if weights is None else weights
-    learned = given > 0
-    classes, class_ids = class_codes(y[learned])
-
-    def totals() -> list[float]:
-        return [math.fsum(given[learned][class_ids == c]) for c in range(len(classes))]
-
-    result = given.copy()
-    result[learned] *= weights_of_classes(class_weight, classes, totals)[class_ids]
-    return result
 
 
 def weights_of_classes(class_weight: Any, classes: npt.NDArray[Any], totals: Callable[[], list[float]]) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from radboost._tables import column_names, is_arrow, real_numbers, without_mask
 from radboost._typing import ClassIds, FloatArray, RowOrder
+from radboost.rows.partitions import ONE_PROCESS, SUFFIXES, TRAINING, Workers
 from radboost.rows.weights import RowWeights
 
 
@@ -76,13 +77,24 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
 
 
 def read_example_costs(
-    cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str = "cost", rows: str = "X"
-) -> FloatArray | None:
-    """Costs given to `fit`, shape (n_rows, n_classes); None if there are none."""
-    return None if cost is None else read_some_costs(cost, n_rows, classes, name, rows)
+    given: Iterable[tuple[Any, int]],
+    kept: npt.NDArray[np.int64] | None,
+    classes: npt.NDArray[Any],
+    role: str = TRAINING,
+    workers: Workers = ONE_PROCESS,
+) -> Costs:
+    """Costs given to `fit`, from those of parts of the rows with numbers of rows, in units of the largest of all.
+
+    `kept`: indices of the rows that have a cost in the result; None: all.
+    """
+    suffix, examples = SUFFIXES[role], [np.zeros((0, len(classes)))]
+    examples += [_read_some(cost, n_rows, classes, f"cost{suffix}", f"X{suffix}") for cost, n_rows in given]
+    joined = np.concatenate(examples)
+    joined = joined if kept is None else joined[kept]
+    return make_costs(None, joined, len(classes), name=f"cost{suffix}", workers=workers)
 
 
-def read_some_costs(cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str, rows: str) -> FloatArray:
+def _read_some(cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str, rows: str) -> FloatArray:
     """Costs of a part of the examples, shape (n_rows, n_classes); here all may be equal."""
     n_classes = len(classes)
     costs = _as_numbers(name, _in_order_of("columns", cost, classes), "a row of numbers for each example")
@@ -102,19 +114,16 @@ def make_costs(
     n_classes: int,
     *,
     name: str = "cost",
-    largest_of_all: Callable[[float], float] = lambda own: own,
+    workers: Workers = ONE_PROCESS,
 ) -> Costs:
-    """Costs of examples if given, otherwise the matrix, otherwise 1 for every wrong prediction.
-
-    `largest_of_all`: the maximum over all workers of this worker's number.
-    """
+    """Costs of examples if given, otherwise the matrix, otherwise 1 for every wrong prediction."""
     if examples is None and matrix is None:
         matrix = 1.0 - np.eye(n_classes)
     table = matrix if examples is None else examples
     assert table is not None
     floor = table.min(axis=1)
     above = table - floor[:, None]
-    scale = largest_of_all(float(above.max(initial=0.0)))
+    scale = max(workers.all_gather(float(above.max(initial=0.0))))
     if not scale > 0.0:
         raise ValueError(
             f"{name} is the same for every answer, so that there is nothing to learn; some must cost "

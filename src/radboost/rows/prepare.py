@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,26 +12,25 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._tables import column_names
 from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
-from radboost._validation import check_pair, check_sample_weight, warn_small_total
+from radboost._validation import warn_small_total
 from radboost.engine import BinnedData, Collective
 from radboost.rows.binned import BinnedRows
-from radboost.rows.categories import Categories, keep_used
-from radboost.rows.class_weights import times_class_weight
+from radboost.rows.categories import Categories
 from radboost.rows.costs import Costs
 from radboost.rows.hashing import Hashes, joined, keyed
-from radboost.rows.offsets import read_offset
-from radboost.rows.read import (
-    BLOCK_BYTES,
-    Rows,
-    dense_rows,
-    known_labels,
-    read_labels,
-    read_more_rows,
-    read_rows,
-    read_targets,
+from radboost.rows.offsets import read_offsets
+from radboost.rows.partitions import (
+    ONE_PROCESS,
+    SUFFIXES,
+    TRAINING,
+    VALIDATION,
+    LoadedPartition,
+    Partition,
+    Workers,
 )
+from radboost.rows.read import BINNED, BLOCK_BYTES, Accepted, dense_rows, known_labels, one_class
+from radboost.rows.reader import PartReader
 from radboost.rows.sources import Sources
 from radboost.rows.splitting import NothingToHoldBackError, RowsByContent
 from radboost.rows.weights import RowWeights
@@ -63,8 +64,14 @@ class Watched:
 class ClassesOrTargets:
     """Rows with classes, ascending, or with targets: float64, a column for each where there are several."""
 
+    X: Any
     classes: npt.NDArray[Any] | None
+    class_ids: ClassIds
     targets: FloatArray | None
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
@@ -72,6 +79,11 @@ class ClassesOrTargets:
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
         return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Label or target of each row."""
+        return self.targets if self.classes is None else self.classes[self.class_ids]  # type: ignore[return-value]
 
     @property
     def n_outputs(self) -> int:
@@ -85,7 +97,8 @@ class ClassesOrTargets:
 class CheckedRows(ClassesOrTargets):
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
-    rows: Rows
+    X: Any  # float32 or float64, dense, CSR or `RowBlocks`; in categorical columns the codes of categories
+    categories: Categories
     kept: Indices | None  # indices of these rows among those that were given; None: all
     n_given: int
     classes: npt.NDArray[Any] | None  # None: of regression
@@ -99,20 +112,31 @@ class CheckedRows(ClassesOrTargets):
     sketched: bool = False  # whether bins may be approximated from quantile summaries of the rows
     class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
 
+    def classes_with_warning(self) -> Any:
+        """The classes; a warning if there is only one."""
+        if self.classes is not None and len(self.classes) == 1:
+            warnings.warn(
+                f"{one_class(self.classes)}: every prediction will be {self.classes.tolist()[0]!r}, with probability "
+                "1.",
+                UserWarning,
+                stacklevel=6,
+            )
+        return self.classes
+
     def prepare(self, max_bins: int, n_threads: int) -> PreparedRows:
         """Bin the rows and sort them by class, the order of the engine.
 
         One pass over X does both: sorting binned rows afterwards would need their memory twice.
         """
-        rows = self.rows
+        self.classes_with_warning()
         order = np.argsort(self.class_ids, kind="stable")
-        n_categories = {column: len(known) for column, known in rows.categories.items()}
-        given = (rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
+        n_categories = {column: len(known) for column, known in self.categories.items()}
+        given = (self.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
         data = bin_rows(*given, sketched=self.sketched)
         row_order = order.astype(np.uint32)
         return PreparedRows(
-            X=BinnedRows(data, row_order, rows.X.dtype) if isinstance(rows.X, RowBlocks) else rows.X,
-            categories=rows.categories,
+            X=BinnedRows(data, row_order, self.X.dtype) if isinstance(self.X, RowBlocks) else self.X,
+            categories=self.categories,
             data=data,
             order=row_order,
             classes=self.classes,
@@ -181,10 +205,6 @@ class PreparedRows(ClassesOrTargets):
             sources=None if self.sources is None else self.sources.select(chosen.order),
             collective=collective,
         )
-
-    @property
-    def n_features(self) -> int:
-        return int(self.X.shape[1])
 
     def select(self, rows: npt.NDArray[Any]) -> PreparedRows:
         """A part of the rows, given by their indices in X (or a mask), with the bins and the classes of all of them.
@@ -371,52 +391,57 @@ def prepare(
     Reads `categorical_features` and the name (for messages) of the estimator, and sets its `n_features_in_` and
     `feature_names_in_`, as scikit-learn requires.
     """
-    training = read_training(estimator, X, y, sample_weight, regression=regression)
-    return with_offsets(training, None, offset, None)[0].prepare(max_bins, n_threads)
+    part = LoadedPartition(X, y, sample_weight, offset=offset)
+    return read_training(estimator, [part], part.given, regression=regression).prepare(max_bins, n_threads)
 
 
-def with_offsets(
-    training: CheckedRows, watched: Watched | None, offset: Any, offset_val: Any
-) -> tuple[CheckedRows, Watched | None]:
-    """Training and validation rows with their offsets, checked; None for the latter if there are none."""
-    check_pair("offset", watched is not None, offset, offset_val)
-    n_outputs, of_classes = training.n_outputs, training.classes is not None
-    own = read_offset(offset, training.n_given, n_outputs, of_classes=of_classes)
-    training = replace(training, offset=_unless_zero(_select(own, training.kept)))
-    if watched is not None:
-        names = {"name": "offset_val", "rows": "X_val"}
-        others = read_offset(offset_val, watched.n_given, n_outputs, **names, of_classes=of_classes)
-        watched = replace(watched, offset=_unless_zero(_select(others, watched.kept)))
-    return training, watched
+def read_training(
+    estimator: Any,
+    parts: Sequence[Partition],
+    given: Collection[str],
+    workers: Workers = ONE_PROCESS,
+    *,
+    regression: bool = False,
+    accepted: Accepted = BINNED,
+    keep_values: bool = True,
+    categories: Categories | None = None,
+) -> CheckedRows:
+    """Check rows, labels or targets, weights and offsets of this process, together with those of the others.
 
-
-def _unless_zero(offset: FloatArray | None) -> FloatArray | None:
-    return None if offset is None or not offset.any() else offset
-
-
-def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> CheckedRows:
-    """Check rows, labels or targets, and weights; sets names and number of columns of the estimator."""
-    given = read_rows(estimator, X, y)
-    before = weights = check_sample_weight(sample_weight, given.n_rows)
-    if not regression:
-        weights = times_class_weight(getattr(estimator, "class_weight", None), given.y, weights)
-    rows, weights, kept = given.without_zero_weights(weights)
-    rows = replace(rows, categories=keep_used(rows.X, rows.categories, weights, X, selected=kept is not None))
-    if weights is not None:
-        warn_small_total(float(weights.sum()), rows.n_rows)
-    columns = column_names(X) or []
-    named = len(columns) > 0 and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, columns)))
-    names = (getattr(estimator, "feature_names_in_", None), columns if named else None)
-    classes, class_ids, targets, units = None, np.zeros(rows.n_rows, dtype=np.uint16), None, None
-    if regression:
-        targets = read_targets(rows.y)
-    else:
-        classes, class_ids = read_labels(rows.y)
-        if weights is not None and getattr(estimator, "class_weight", None) is not None:
-            first = np.unique(class_ids, return_index=True)[1]
-            before = _select(before, kept)
-            units = weights[first] if before is None else weights[first] / before[first]
-    return CheckedRows(rows, kept, given.n_rows, classes, class_ids, weights, targets, *names, class_units=units)
+    Sets names and number of columns of the estimator. `given`: the arguments of `fit` that are not None. Without
+    `keep_values` one part at a time is in memory, here and while rows are binned. Labels of tasks become `targets`.
+    `categories`: those of an earlier fit, to read more rows for it.
+    """
+    regression = regression or accepted.targets == "numbers"
+    kept = keep_values and len(parts) == 1
+    options: dict[str, Any] = {"accepted": accepted, "keep_values": kept, "categories": categories}
+    reader = PartReader(estimator, parts, given, workers, regression=regression, **options)
+    classes, units = None, None
+    if not regression and accepted.targets == "labels":
+        class_weight = getattr(estimator, "class_weight", None)
+        classes, units = reader.weigh_classes(reader.common_classes(), class_weight)
+    categories = reader.common_categories() if categories is None else categories
+    X, fields = reader.matrix(), reader.fields()
+    if reader.weighted:
+        sums = workers.all_gather((float(fields["weights"].sum()), X.shape[0]))
+        warn_small_total(sum(total for total, _ in sums), sum(n_rows for _, n_rows in sums))
+    names, columns = reader.columns.columns or (), reader.columns
+    feature_names = None if columns.feature_names is None else np.array(columns.feature_names, dtype=object)
+    estimator.n_features_in_ = columns.n_features
+    if feature_names is not None:
+        estimator.feature_names_in_ = feature_names
+    named = names and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, names)))
+    training = CheckedRows(
+        X=X.whole() if keep_values and isinstance(X, RowBlocks) else X,
+        categories=categories,
+        **fields,
+        classes=classes,
+        feature_names=feature_names,
+        column_names=list(names) if named else None,
+        collective=workers.collective,
+        class_units=units,
+    )
+    return replace(training, offset=_offset(reader, given, TRAINING, training.kept, training, workers))
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
@@ -429,23 +454,33 @@ def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
 
 def read_validation(
     estimator: Any,
-    X_val: Any,
-    y_val: Any,
-    sample_weight_val: Any,
-    classes: npt.NDArray[Any] | None,
-    categories: Categories,
-) -> Watched | None:
-    """Validation rows with class ids among `classes`, or with targets if that is None (regression)."""
-    check_validation(X_val, y_val, sample_weight_val)
-    if X_val is None:
+    parts: Sequence[Partition],
+    given: Collection[str],
+    training: CheckedRows,
+    workers: Workers = ONE_PROCESS,
+) -> Watched:
+    """Validation rows of this process, with class ids among the training classes, or targets in regression."""
+    classes = training.classes
+    options: dict[str, Any] = {"regression": classes is None, "categories": training.categories}
+    reader = PartReader(estimator, parts, given, workers, role=VALIDATION, **options)
+    if classes is not None:
+        reader.number_classes(lambda own: known_labels(own, classes))
+    X, fields = reader.matrix(), reader.fields()
+    X = X.whole() if isinstance(X, RowBlocks) else dense_rows(X)
+    offset = _offset(reader, given, VALIDATION, fields["kept"], training, workers)
+    return Watched(X, **fields, collective=workers.collective, offset=offset)
+
+
+def _offset(
+    reader: PartReader,
+    given: Collection[str],
+    role: str,
+    kept: Indices | None,
+    training: CheckedRows,
+    workers: Workers,
+) -> FloatArray | None:
+    """Offsets of the rows of this process; None: all are 0, or none were given."""
+    if f"offset{SUFFIXES[role]}" not in given:
         return None
-    rows = read_more_rows(estimator, X_val, y_val, categories)
-    weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
-    n_given = rows.n_rows
-    rows, weights, kept = rows.without_zero_weights(weights)
-    X = dense_rows(rows.X)
-    if classes is None:
-        class_ids, targets = np.zeros(rows.n_rows, dtype=np.uint16), read_targets(rows.y, "y_val")
-    else:
-        class_ids, targets = known_labels(rows.y, classes), None
-    return Watched(X, class_ids, weights, targets, kept=kept, n_given=n_given)
+    of_parts = [(part.part.load().offset, part.n_given) for part in reader.parts]
+    return read_offsets(of_parts, kept, role, training.n_outputs, training.classes is not None, workers)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
 from radboost._tables import (
-    column_kinds,
     column_names,
     column_title,
     columns_without_numbers,
@@ -32,13 +30,10 @@ from radboost._tables import (
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost.rows.categories import (
     Categories,
-    categorical_columns,
     find_categories,
     learn_categories,
-    names_columns,
     number_advice,
     refuse_sparse,
-    warn_of_text,
 )
 
 FLOATS = (np.float64, np.float32)
@@ -91,47 +86,36 @@ class Rows:
     def n_features(self) -> int:
         return int(self.X.shape[1])
 
-    def select(self, rows: npt.NDArray[np.int64]) -> Rows:
-        return replace(self, X=self.X[rows], y=self.y[rows])
 
-    def without_zero_weights(
-        self, weights: FloatArray | None
-    ) -> tuple[Rows, FloatArray | None, npt.NDArray[np.int64] | None]:
-        """Drop rows of weight zero.
-
-        Returns the rows, their weights, and the indices of those that stay; None for the indices if all stay.
-        """
-        if weights is None or (weights > 0).all():
-            return self, weights, None
-        kept = np.flatnonzero(weights > 0)
-        return self.select(kept), np.ascontiguousarray(weights[kept]), kept
-
-
-def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Rows:
-    """Check training rows and collect their categories; infinity is never allowed in X."""
-    X, y = accepted.read(X), _plain_targets(y)
-    if not accepted.missing:
+def read_rows(estimator: Any, X: Any, y: Any, categorical: Sequence[int], accepted: Accepted = BINNED) -> Rows:
+    """Check training rows in an accepted form, and collect the categories of these columns; no infinity in X."""
+    y = _plain_targets(y)
+    if not categorical:
         return Rows({}, *_checked(estimator, X, y, reset=True, accepted=accepted))
-    given = estimator.categorical_features
-    if names_columns(given):
-        X = _as_table(X)
-    kinds = column_kinds(X) if isinstance(given, str) else []
-    columns = categorical_columns(given, X, kinds)
-    if not columns:
-        return Rows({}, *_checked(estimator, X, y, reset=True))
-    if kinds:
-        warn_of_text(X, columns, kinds)
     validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
-    matrix = _numeric_matrix(estimator, X, columns)
-    categories = learn_categories(X, columns, matrix)
+    matrix = _numeric_matrix(estimator, X, categorical)
+    categories = learn_categories(X, categorical, matrix)
     return Rows(categories, *_with_targets(estimator, matrix, y))
 
 
-def read_more_rows(
-    estimator: Any, X: Any, y: Any, categories: Categories, names: tuple[str, str] = ("X_val", "y_val")
-) -> Rows:
-    """Check validation or further rows; `categories` are those of the training rows."""
-    X, y = BINNED.read(X, names[0]), _plain_targets(y, names[1])
+def read_rows_again(X: Any, categories: Categories, dtype: npt.DTypeLike, accepted: Accepted) -> FloatMatrix:
+    """Matrix of dense rows that `read_rows` has checked, without its checks; categories as in `read_matrix`."""
+    X, checks = accepted.read(X), {"dtype": dtype, "ensure_all_finite": False}
+    if not categories:
+        matrix: FloatMatrix = check_array(without_arrow(X), **checks)
+        return matrix
+    X = as_table(X)
+    matrix = np.empty(X.shape, dtype=dtype)
+    others = [column for column in range(X.shape[1]) if column not in categories]
+    if others:
+        matrix[:, others] = check_array(without_arrow(take_columns(X, others)), **checks)
+    find_categories(X, categories, matrix)
+    return matrix
+
+
+def read_more_rows(estimator: Any, X: Any, y: Any, categories: Categories, y_name: str) -> Rows:
+    """Check further rows in an accepted form, as `read_rows`; `categories` are those of the training rows."""
+    y = _plain_targets(y, y_name)
     if not categories:
         return Rows({}, *_checked(estimator, X, y, reset=False))
     return Rows(categories, *_with_targets(estimator, read_matrix(estimator, X, categories), y))
@@ -144,14 +128,14 @@ def read_matrix(estimator: Any, X: Any, categories: Categories, accepted: Accept
     X = accepted.read(X)
     if not categories:
         return _checked(estimator, X, NO_TARGETS, reset=False, accepted=accepted)
-    X = _as_table(X)
+    X = as_table(X)
     validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by index
     matrix = _numeric_matrix(estimator, X, list(categories))
     find_categories(X, categories, matrix)
     return matrix
 
 
-def _as_table(X: Any) -> Any:
+def as_table(X: Any) -> Any:
     """Two-dimensional rows: lists become an array of objects, in which numbers beside text stay numbers."""
     table = X if hasattr(X, "shape") else np.array(X, dtype=object)
     if len(table.shape) != 2:
@@ -293,44 +277,31 @@ def _shortened(error: Exception) -> str:
     return line if len(line) <= 100 else f"{line[:97]}..."
 
 
-def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
-    """Classes in ascending order, and the index of each row's class; warns if there is only one."""
-    classes, class_ids = class_codes(y)
-    if len(classes) == 1:
-        warnings.warn(
-            f"{_one_class(classes)}: every prediction will be {classes.tolist()[0]!r}, with probability 1.",
-            UserWarning,
-            stacklevel=6,
-        )
-    return classes, class_ids
+def class_codes(y: npt.NDArray[Any], name: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Different labels in ascending order, shape (n_classes,), and the index of each row's, shape (n_rows,)."""
+    classes, codes = np.unique(plain_labels(y, name), return_inverse=True)
+    return classes, codes.reshape(-1).astype(np.min_scalar_type(max(len(classes), LARGEST_NUMBER_OF_CLASSES)))
 
 
-def class_codes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
-    """Classes in ascending order, shape (n_classes,), and the index of each row's class, shape (n_rows,)."""
-    y = plain_labels(y)
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    _check_few(classes)
-    return classes, codes.reshape(-1).astype(np.uint16)
-
-
-def check_classes(classes: npt.NDArray[Any]) -> None:
-    """Raise a ValueError for fewer than two classes, or more than are supported."""
-    _check_few(classes)
-    if len(classes) < 2:
-        raise ValueError(f"{_one_class(classes)}; at least two are needed to learn to tell them apart.")
-
-
-def _one_class(classes: npt.NDArray[Any]) -> str:
-    return f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight"
-
-
-def _check_few(classes: npt.NDArray[Any]) -> None:
+def check_labels(classes: npt.NDArray[Any], n_rows: int) -> None:
+    """Raise a ValueError for labels that are no classes, or more of them than are supported."""
+    # As many labels as rows, where these are few: scikit-learn warns if most labels occur only once.
+    check_classification_targets(np.resize(classes, min(n_rows, 3 * len(classes))))
     if len(classes) > LARGEST_NUMBER_OF_CLASSES:
         raise ValueError(
             f"y holds {len(classes)} classes, and at most {LARGEST_NUMBER_OF_CLASSES} are supported. For a target that "
             "is a number, a regressor is the right tool."
         )
+
+
+def check_classes(classes: npt.NDArray[Any]) -> None:
+    """Raise a ValueError for fewer than two classes."""
+    if len(classes) < 2:
+        raise ValueError(f"{one_class(classes)}; at least two are needed to learn to tell them apart.")
+
+
+def one_class(classes: npt.NDArray[Any]) -> str:
+    return f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight"
 
 
 def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
@@ -363,7 +334,7 @@ def read_targets(y: Any, name: str = "y") -> FloatArray:
     targets = _numbers_of(y.toarray() if sparse.issparse(y) else y, name)
     if not np.isfinite(targets).all():
         raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
-    if np.abs(targets).max() > LARGEST_TARGET:
+    if np.abs(targets).max(initial=0.0) > LARGEST_TARGET:
         raise ValueError(
             f"{name} goes up to {np.abs(targets).max():g}, and at most {LARGEST_TARGET:g} is allowed. Rescale it."
         )

@@ -32,6 +32,7 @@ from radboost.estimators import learn
 from radboost.estimators._estimator import Estimator
 from radboost.estimators._learning import ONE_CLASS
 from radboost.model_file import MissingPartError, NotStored
+from radboost.rows.partitions import LoadedPartition
 from radboost.rows.prepare import CheckedRows, PreparedRows, read_training
 from radboost.tuning.bench import Bench, Clock, Trial, with_setting
 from radboost.tuning.delegation import DelegatesToBest
@@ -208,13 +209,14 @@ class Search(DelegatesToBest, Estimator):
             base.random_state = seed_from(self.random_state) % 2**32
         settings = base._read_parameters()
         reader, growth = copy(base), settings.growth
-        training = read_training(reader, X, y, sample_weight, regression=self._regression)
+        rows = LoadedPartition(X, y, sample_weight)
+        training = read_training(reader, [rows], rows.given, regression=self._regression)
         base._check_training(training)
         added = {} if add is None else add(base, training)
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         levels = self._levels(prepared, training, groups, growth.seed, growth.n_threads)
         weights = check_sample_weight(sample_weight, training.n_given)
-        labels = np.asarray(training.rows.y) if training.kept is None else without_arrow(y)
+        labels = without_arrow(y) if training.kept is not None else training.labels
         given = Given(_with_rows(X), labels, weights, training.kept)
         scorer = resolve_scorer(
             self.scoring,

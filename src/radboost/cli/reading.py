@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from radboost.cli.csv_text import (
     refuse_twice,
     without_lines,
 )
+
+if TYPE_CHECKING:
+    from radboost.cli.parquet import ParquetTable
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ENDINGS = {
@@ -108,55 +111,16 @@ class RawTable:
         return self
 
 
-@dataclass(frozen=True)
-class ParquetTable:
-    """Table in Parquet files that is read by parts."""
-
-    name: str
-    names: list[str]
-    files: list[str]
-    remarks: tuple[str, ...] = ()
-
-    def parts(self, names: Sequence[str]) -> list[RowGroups]:
-        """Parts with these columns; a part is not read before it is asked for."""
-        from radboost.distributed.parquet import parquet_parts
-
-        parts = parquet_parts(self.files, {}, names)
-        starts = np.cumsum([0, *(part.n_rows for part in parts)]).tolist()
-        starts_of_files = {part.path: start for part, start in zip(reversed(parts), starts[-2::-1], strict=True)}
-        return [RowGroups(part, start, starts_of_files[part.path]) for part, start in zip(parts, starts, strict=False)]
-
-
-@dataclass(frozen=True)
-class RowGroups:
-    """Part of a table: row groups of a Parquet file."""
-
-    part: Any
-    """A `ParquetPartition`."""
-    first: int
-    """Number of rows above them in all files."""
-    first_of_file: int
-
-    def read(self) -> RawTable:
-        """The rows, with the numbers that they have in the whole table."""
-        given = _typed(self.part.path, self.part.table())
-        kept = np.arange(self.first, self.first + given.n_rows)
-        return replace(given, kept=kept, lines=partial(_of_file, self.part.path, self.first_of_file))
-
-
 def _row_names(kept: npt.NDArray[np.int64] | None, lines: Any, rows: npt.NDArray[np.int64]) -> list[str]:
     numbers = (rows + 1 if kept is None else kept[rows] + 1).tolist()
     return [f"row {number:,}" for number in numbers] if lines is None else lines(numbers)
-
-
-def _of_file(path: str, first: int, numbers: Sequence[int]) -> list[str]:
-    return [f"row {number - first:,} of {path}" for number in numbers]
 
 
 def open_tables(paths: Sequence[str], options: ReadOptions) -> RawTable | ParquetTable:
     """Table in one file, or in several with the same columns; large ones in Parquet files are read by parts."""
     expanded = [one for path in paths for one in _files_of(path)]
     if all(path != STDIN and _format_of(path, options) == "parquet" and Path(path).is_file() for path in expanded):
+        from radboost.cli.parquet import ParquetTable
         from radboost.distributed.parquet import read_contents
 
         contents = read_contents(expanded)
@@ -316,16 +280,17 @@ def _read_typed(data: bytes, name: str, kind: str) -> RawTable:
         _check_json(data, name)
         read = arrow_json.read_json
     try:
-        return _typed(name, read(arrow_file(data)))
+        table = read(arrow_file(data))
+        table.validate(full=True)  # offsets of texts may point outside of the file
     except pa.ArrowException as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
+    return typed_table(name, table)
 
 
-def _typed(name: str, table: Any) -> RawTable:
-    """Table of a file that has types, checked."""
+def typed_table(name: str, table: Any) -> RawTable:
+    """Table of a file that has types."""
     import pyarrow as pa
 
-    table.validate(full=True)  # offsets of texts may point outside of the file
     for index, field in enumerate(table.schema):
         if pa.types.is_string_view(field.type):  # of which pyarrow cannot take rows
             table = table.set_column(index, field.name, table.column(index).cast(pa.string()))

@@ -159,16 +159,12 @@ class RowKeys:
     keys: Hashes
     units: Hashes | None
     times: FloatArray | None
-    intervals: tuple[tuple[int, int], ...]
-    """First index and end of the rows of each part."""
 
     @classmethod
     def of(cls, parts: Iterable[LabeledRows]) -> RowKeys:
         """Facts about the rows of these parts, which need not be in memory together."""
         facts = [(one.y, one.hashes, one.keys, one.units, one.times) for one in parts]
-        ends = np.cumsum([0, *(len(of_part[0]) for of_part in facts)]).tolist()
-        y, hashes, keys, units, times = map(concatenated, zip(*facts, strict=True))
-        return cls(y, hashes, keys, units, times, tuple(pairwise(ends)))
+        return cls(*map(concatenated, zip(*facts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -246,11 +242,13 @@ class RowSource:
 
     def _describe(self, where: str, console: Console) -> None:
         """Read all rows once, and decide on the task and the columns."""
-        named, seen = self._named, None
+        named, seen, ends = self._named, None, [0]
         for rows in self._counted():
             own = TableSummary.of(rows)
+            ends.append(ends[-1] + own.n_rows)
             seen = own if seen is None else seen.merged(own)
         assert seen is not None
+        self._intervals = list(pairwise(ends))
         note_left_out_rows(seen.n_given, seen.n_without_weight, 0, named.target, console)
         if seen.n_without_weight == seen.n_given:
             raise ValueError(_wrong_weights(str(named.weights), "all weights are 0"))
@@ -351,7 +349,7 @@ class RowSource:
 
     def _with_indices(self, rows: Rows | None) -> Iterator[tuple[Rows, LabeledRows]]:
         """Rows of each part, and the indices of the chosen ones among them."""
-        for (first, end), part in zip(self._keys.intervals, self._in_parts(), strict=True):
+        for (first, end), part in zip(self._intervals, self._in_parts(), strict=True):
             own = np.arange(end - first) if rows is None else rows[(rows >= first) & (rows < end)] - first
             yield own, part
 
@@ -411,7 +409,7 @@ class RowSource:
     def prepared(self, estimator: Any, rows: Rows | None = None) -> PreparedRows:
         """Bins of these rows (None: all), read by parts; the values of all rows are never in memory together."""
         parts = []
-        for (first, end), part in zip(self._keys.intervals, self._parts, strict=True):
+        for (first, end), part in zip(self._intervals, self._parts, strict=True):
             own = None if rows is None else rows[(rows >= first) & (rows < end)] - first
             n_rows = end - first if own is None else len(own)
             parts.append(TrainingPart(partial(self._read_again, part, own), n_rows))

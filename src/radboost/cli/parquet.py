@@ -29,7 +29,7 @@ class ParquetTable:
         height, parts, first = max(1, PART_BYTES // (NUMBER_BYTES * len(names))), [], 0
         first_of: dict[str, int] = {}
         for groups in parquet_parts(self.files, {}, names, part_bytes=PART_BYTES):
-            reader = GroupReader(groups.path, groups.row_groups, names)
+            reader = GroupReader(groups.path, groups.row_groups, groups.n_rows, names)
             start_of_file = first_of.setdefault(groups.path, first)
             for start in range(0, groups.n_rows, height):
                 n_rows = min(height, groups.n_rows - start)
@@ -39,10 +39,10 @@ class ParquetTable:
 
 
 class GroupReader:
-    """Rows of row groups, which are read from their first one on if they are not asked for in their order."""
+    """Rows of row groups, read from their first one on where they are not asked for in their order."""
 
-    def __init__(self, path: str, row_groups: Sequence[int], names: Sequence[str]) -> None:
-        self.path, self._row_groups, self._names = path, list(row_groups), list(names)
+    def __init__(self, path: str, row_groups: Sequence[int], n_rows: int, names: Sequence[str]) -> None:
+        self.path, self._row_groups, self._n_rows, self._names = path, list(row_groups), n_rows, list(names)
         self._tables: Iterator[Any] = iter(())
         self._rest: list[Any] = []
         self._next = -1
@@ -82,6 +82,8 @@ class GroupReader:
             n_read += table.num_rows
         whole = pa.concat_tables(tables)
         self._rest, self._next = [whole.slice(n_rows)] if n_read > n_rows else [], self._next + n_rows
+        if self._next == self._n_rows:
+            self._tables, self._next = iter(()), -1  # closes the file
         return whole.slice(0, n_rows)
 
 

@@ -384,14 +384,17 @@ def prepare(
     regression: bool = False,
     max_bins: int = 255,
     n_threads: int = 1,
+    keep_values: bool = True,
 ) -> PreparedRows:
     """Read, check, bin and sort training rows, for `learn` to be called on them with any parameters.
 
     Reads `categorical_features` and the name (for messages) of the estimator, and sets its `n_features_in_` and
-    `feature_names_in_`, as scikit-learn requires.
+    `feature_names_in_`, as scikit-learn requires. `keep_values`: for other hypotheses than trees; otherwise a large
+    table never becomes a matrix as a whole.
     """
     part = LoadedPartition(X, y, sample_weight, offset=offset)
-    return read_training(estimator, [part], part.given, regression=regression).prepare(max_bins, n_threads)
+    training = read_training(estimator, [part], part.given, regression=regression, keep_values=keep_values)
+    return training.prepare(max_bins, n_threads)
 
 
 def read_training(
@@ -431,7 +434,7 @@ def read_training(
         estimator.feature_names_in_ = feature_names
     named = names and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, names)))
     training = CheckedRows(
-        X=X.whole() if keep_values and isinstance(X, RowBlocks) else X,
+        X=X.whole() if isinstance(X, RowBlocks) and (keep_values or reader.has_values) else X,
         categories=categories,
         **fields,
         classes=classes,

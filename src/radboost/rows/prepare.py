@@ -19,11 +19,8 @@ from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
 from radboost.rows.costs import Costs
 from radboost.rows.hashing import Hashes, joined, keyed
-from radboost.rows.offsets import read_offsets
 from radboost.rows.partitions import (
     ONE_PROCESS,
-    SUFFIXES,
-    TRAINING,
     VALIDATION,
     LoadedPartition,
     Partition,
@@ -443,7 +440,7 @@ def read_training(
         collective=workers.collective,
         class_units=units,
     )
-    return replace(training, offset=_offset(reader, given, TRAINING, training.kept, training, workers))
+    return replace(training, offset=reader.offsets(training.n_outputs, of_classes=classes is not None))
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
@@ -469,20 +466,5 @@ def read_validation(
         reader.number_classes(lambda own: known_labels(own, classes))
     X, fields = reader.matrix(), reader.fields()
     X = X.whole() if isinstance(X, RowBlocks) else dense_rows(X)
-    offset = _offset(reader, given, VALIDATION, fields["kept"], training, workers)
+    offset = reader.offsets(training.n_outputs, of_classes=classes is not None)
     return Watched(X, **fields, collective=workers.collective, offset=offset)
-
-
-def _offset(
-    reader: PartReader,
-    given: Collection[str],
-    role: str,
-    kept: Indices | None,
-    training: CheckedRows,
-    workers: Workers,
-) -> FloatArray | None:
-    """Offsets of the rows of this process; None: all are 0, or none were given."""
-    if f"offset{SUFFIXES[role]}" not in given:
-        return None
-    of_parts = [(part.part.load().offset, part.n_given) for part in reader.parts]
-    return read_offsets(of_parts, kept, role, training.n_outputs, training.classes is not None, workers)

@@ -26,6 +26,7 @@ from radboost.rows.categories import (
     warn_of_text,
 )
 from radboost.rows.class_weights import weights_of_classes
+from radboost.rows.offsets import read_offset
 from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition, Partition, Workers
 from radboost.rows.read import (
     BINNED,
@@ -153,7 +154,7 @@ class PartReader:
         """
         self._estimator, self._accepted, self._suffix = estimator, accepted, SUFFIXES[role]
         self._workers, self._regression, self._categories = workers, regression, categories
-        self.weighted = f"sample_weight{self._suffix}" in given
+        self._given, self.weighted = given, f"sample_weight{self._suffix}" in given
         self._keeps_values, self._bytes_left = keep_values, math.inf if keep_values else KEPT_BYTES
         self._named: set[int] = set()  # columns of text that a warning has named
         # A single part stays without rows too, for the message of scikit-learn.
@@ -306,6 +307,20 @@ class PartReader:
             "weights": _concatenated([part.weights for part in parts], np.zeros(0)) if self.weighted else None,
             "targets": _concatenated([part.targets for part in parts], no_targets) if has_targets else None,
         }
+
+    def offsets(self, n_outputs: int, *, of_classes: bool) -> FloatArray | None:
+        """Offsets of the rows of all parts, shape (n_rows,) or (n_rows, n_outputs); None: 0 in those of all workers."""
+        name, rows, shape = f"offset{self._suffix}", f"X{self._suffix}", () if n_outputs == 1 else (n_outputs,)
+        if name not in self._given:
+            return None
+        offsets = [np.zeros((0, *shape))]
+        for part in self.parts:
+            offset = part.part.load().offset
+            own = read_offset(offset, part.n_given, n_outputs, name=name, rows=rows, of_classes=of_classes)
+            own = np.zeros((part.n_given, *shape)) if own is None else own
+            offsets.append(own if part.kept is None else own[part.kept])
+        joined = np.concatenate(offsets)
+        return joined if any(self._workers.all_gather(bool(joined.any()))) else None
 
     def _common_columns(self) -> tuple[Columns, np.dtype[Any]]:
         """Columns of all parts, and the type of their values; ValueError if the columns differ."""

@@ -256,6 +256,8 @@ class PartReader:
         few = names is None or X.shape[0] < FEWEST_ROWS_IN_BLOCKS or 8 * len(names) * X.shape[0] < TABLE_BYTES
         if names is None or few or self._keeps_values or self._categories is not None:
             return 0
+        if any(hasattr(dtype, "fill_value") for dtype in getattr(X, "dtypes", ())):
+            return 0  # sparse columns of pandas
         of_floats = not columns and hasattr(X, "iloc") and X.dtypes.iloc[0] in FLOATS
         if of_floats and shares_memory(X.iloc[:1].to_numpy(), X):
             return 0  # a data frame around a matrix

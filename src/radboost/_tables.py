@@ -201,6 +201,19 @@ def take_columns(X: Any, columns: Sequence[int]) -> Any:
     return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
 
 
+def shares_memory(matrix: Any, table: Any) -> bool:
+    """Check whether a matrix of all columns of an array or a data frame is no copy of it."""
+    first = table.iloc[:1, 0].to_numpy() if hasattr(table, "iloc") else table
+    return isinstance(first, np.ndarray) and bool(np.may_share_memory(matrix, first))
+
+
+def rows_between(X: Any, first: int, last: int) -> Any:
+    """Rows of a table from `first` to before `last`, without a copy."""
+    if is_arrow(X):
+        return X.slice(first, last - first)
+    return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]
+
+
 def without_arrow(given: Any) -> Any:
     """NumPy array of a table, a batch or an array of pyarrow; anything else as it is."""
     if not is_arrow(given):

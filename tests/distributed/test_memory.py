@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import weakref
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -21,60 +17,6 @@ from radboost.rows.partitions import LoadedPartition
 ASKED_BY_TOOLS = 1  # whether there are weights and sources
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
-
-SCRIPT = """
-import resource
-
-import numpy as np
-
-from distributed_tools import fit_by_threads
-from radboost import RGBClassifier
-from radboost.rows.partitions import LoadedPartition
-
-N_PARTS, N_ROWS, N_COLUMNS = 30, 50_000, 32
-
-
-class Made:
-    n_rows, role = N_ROWS, "training"
-
-    def __init__(self, seed):
-        self.seed = seed
-
-    def load(self):
-        X = np.random.default_rng(self.seed).random((N_ROWS, N_COLUMNS))
-        return LoadedPartition(X, (X[:, 0] + X[:, 1] > 1.0).astype(np.int8))
-
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def fit(n_parts):
-    fit_by_threads(RGBClassifier(1, calibration=None, n_jobs=1), [Made(seed) for seed in range(n_parts)], 1)
-
-
-fit(1)  # what all of this takes without rows
-before = peak()
-fit(N_PARTS)
-print((peak() - before) / (N_PARTS * N_ROWS * N_COLUMNS * 8))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is told in other units")
-def test_a_fit_needs_less_memory_than_the_values_of_its_rows() -> None:
-    """366 MiB of values: the fit took 231 MiB, and 604 MiB where all of them are kept in one matrix."""
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 0.8
 
 
 class Watched(ReloadedPartition):

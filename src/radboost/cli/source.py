@@ -40,8 +40,8 @@ from radboost.cli.rows import (
 )
 from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest
 from radboost.cli.targets import TargetSummary, present
-from radboost.distributed.learning import needs_values
 from radboost.estimators import learn
+from radboost.estimators._learning import needs_values
 from radboost.model_file import ColumnSchema, Schema
 from radboost.report.figures import count
 from radboost.rows.hashing import Hashes, cell_bits, order_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from radboost._typing import FloatArray
 from radboost.distributed.metadata import WorkerCollective
 from radboost.estimators._held_back import sample
 from radboost.estimators._learning import FitSettings
-from radboost.estimators._sources import stacked
+from radboost.estimators._sources import given_rows, stacked
 from radboost.rows.domains import MOST_DENSE_CELLS, canonical, fit_domains, fit_own_classifier, hashes_of
 from radboost.rows.partitions import TRAINING, UNLABELLED, Partition, parts_of
 from radboost.rows.prepare import CheckedRows, PreparedRows
@@ -104,14 +105,8 @@ def _together(samples: Sequence[Sample]) -> Sample:
 
 def _as_given(parts: Sequence[Partition], training: CheckedRows, indices: npt.NDArray[np.int64]) -> Any:
     """Rows of X in the form that the user passed, by indices among rows with a weight; None: this worker has none."""
-    given = [part for part in parts if part.n_rows]
-    chosen = indices if training.kept is None else training.kept[indices]
-    stack, start = None, 0
-    for part in given:
-        own = chosen[(chosen >= start) & (chosen < start + part.n_rows)] - start
-        rows = rows_of(part.load().X, own)
-        stack, start = rows if stack is None else stacked(stack, rows), start + part.n_rows
-    return stack
+    rows = list(given_rows(parts, indices if training.kept is None else training.kept[indices]))
+    return reduce(stacked, rows) if rows else None
 
 
 def _read_unlabelled(

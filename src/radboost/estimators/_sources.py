@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,14 @@ from sklearn.utils import _safe_indexing as rows_of
 from radboost._typing import FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.rows.domains import DomainModel, fit_domains, fit_own_classifier, shares_of_own
+from radboost.rows.partitions import ONE_PROCESS, VALIDATION, LoadedPartition, Partition, Workers, column_of
 from radboost.rows.prepare import CheckedRows, Watched
 from radboost.rows.read import read_matrix
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
 
 Pair = tuple[Any, Any]
+Ids = npt.NDArray[np.uint16]
+Indices = npt.NDArray[np.int64]
 
 
 class SourcesOfFit:
@@ -49,29 +53,11 @@ class SourcesOfFit:
                 stacklevel=6,
             )
             return {}
-        given = _kept(read_sources(self._sources, training.n_given), training.kept)
-        names = known_sources(given)
-        ids = ids_among(given, names, "sources")
-        domain = None if len(names) == 1 else self._learn(training, given, ids, names)
-
-        def probabilities(matrix: Any, X: Any, kept: npt.NDArray[np.int64] | None) -> FloatArray:
-            if domain is None:
-                return np.ones((matrix.shape[0], 1))
-            return on_share_grid(self._probabilities(domain, matrix, X, kept, names), len(training.known_classes))
-
-        sources = Sources(names, ids, probabilities(training.X, self._X, training.kept), domain)
-        if validation is None:
-            return {"sources": sources, "validation_sources": None}
-        of_validation = probabilities(validation.X, self._X_val, validation.kept)
-        ids = self._validation_ids(validation, names)
-        return {"sources": sources, "validation_sources": Sources(names, ids, of_validation, None)}
-
-    def _validation_ids(self, validation: Watched, names: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
-        if self._sources_val is None:
-            check_validation_sources(len(names))
-            return np.zeros(len(validation.class_ids), dtype=np.uint16)
-        given = _kept(read_sources(self._sources_val, validation.n_given, "sources_val"), validation.kept)
-        return ids_among(given, names, "sources_val")
+        rows = [LoadedPartition(self._X, sources=self._sources)]
+        watched = [LoadedPartition(self._X_val, sources=self._sources_val, role=VALIDATION)]
+        n_threads, named = resolve_n_jobs(self._estimator.n_jobs), self._sources_val is not None
+        learn = partial(self._learn, training)
+        return sources_of_rows(rows, watched, training, validation, learn, n_threads, named=named)
 
     def _read_more(self, training: CheckedRows, names: npt.NDArray[Any]) -> tuple[Any, npt.NDArray[np.uint16]] | None:
         if self._X_more is None:
@@ -80,13 +66,7 @@ class SourcesOfFit:
         given = read_sources(self._sources_more, matrix.shape[0], "sources_unlabelled")
         return matrix, ids_among(given, names, "sources_unlabelled")
 
-    def _learn(
-        self,
-        training: CheckedRows,
-        given: npt.NDArray[Any],
-        ids: npt.NDArray[np.uint16],
-        names: npt.NDArray[Any],
-    ) -> Any:
+    def _learn(self, training: CheckedRows, names: npt.NDArray[Any], ids: Ids) -> Any:
         """The model of Q, learned from the training rows and the unlabeled ones."""
         more = self._read_more(training, names)
         classifier, weights, X = self._estimator.domain_classifier, training.weights, training.X
@@ -101,27 +81,71 @@ class SourcesOfFit:
             return fit_domains(X, ids, weights, training.categories, len(names))
         if isinstance(classifier, FrozenEstimator):
             return classifier
-        rows, labels = rows_of(self._X, training.kept) if training.kept is not None else self._X, given
+        rows, labels = rows_of(self._X, training.kept) if training.kept is not None else self._X, names[ids]
         if more is not None:
             rows, labels = stacked(rows, self._X_more), np.concatenate([labels, names[more[1]]])
         return fit_own_classifier(classifier, rows, labels, weights)
 
-    def _probabilities(
-        self, domain: Any, matrix: Any, given: Any, kept: npt.NDArray[np.int64] | None, names: npt.NDArray[Any]
-    ) -> FloatArray:
+
+def sources_of_rows(
+    parts: Sequence[Partition],
+    validation_parts: Sequence[Partition],
+    training: CheckedRows,
+    validated: Watched | None,
+    learn: Callable[[npt.NDArray[Any], Ids], Any],
+    n_threads: int,
+    workers: Workers = ONE_PROCESS,
+    *,
+    named: bool,
+) -> dict[str, Sources | None]:
+    """Names of all sources, with the source and Q of each row of this process, training and validation rows.
+
+    `learn` returns the model of Q for these names and the source of each training row. `named`: the validation rows
+    have sources.
+    """
+    own = _names_of(parts, training.kept, "sources")
+    of_workers = [names for names in workers.all_gather(np.unique(own)) if len(names)]
+    names = known_sources(np.concatenate(of_workers))
+    ids = ids_among(own, names, "sources") if len(own) else np.zeros(0, dtype=np.uint16)
+    domain = learn(names, ids) if len(names) > 1 else None
+
+    def shares(X: Any, of: Sequence[Partition], kept: Indices | None) -> FloatArray:
+        if domain is None:
+            return np.ones((X.shape[0], 1))
         if isinstance(domain, DomainModel):
-            return domain.shares(matrix, resolve_n_jobs(self._estimator.n_jobs))
-        return shares_of_own(domain, given if kept is None else rows_of(given, kept), names)
+            q = domain.shares(X, n_threads)
+        else:
+            given = [shares_of_own(domain, rows, names) for rows in given_rows(of, kept)]
+            q = np.concatenate([np.zeros((0, len(names))), *given])
+        return on_share_grid(q, len(training.known_classes))
+
+    sources = Sources(names, ids, shares(training.X, parts, training.kept), domain)
+    if validated is None:
+        return {"sources": sources, "validation_sources": None}
+    ids = np.zeros(len(validated.class_ids), dtype=np.uint16)
+    if not named and len(names) > 1:
+        raise ValueError(
+            f"X_val was given without sources_val; with {len(names)} sources each needs a loss of its own."
+        )
+    if named and len(ids):
+        ids = ids_among(_names_of(validation_parts, validated.kept, "sources_val"), names, "sources_val")
+    q = shares(validated.X, validation_parts, validated.kept)
+    return {"sources": sources, "validation_sources": Sources(names, ids, q, None)}
 
 
-def check_validation_sources(n_sources: int) -> None:
-    """Raise ValueError for validation rows without sources if there are several sources."""
-    if n_sources > 1:
-        raise ValueError(f"X_val was given without sources_val; with {n_sources} sources each needs a loss of its own.")
+def _names_of(parts: Sequence[Partition], kept: Indices | None, name: str) -> npt.NDArray[Any]:
+    names = [read_sources(own, n_rows, name) for own, n_rows in column_of(parts, "sources")]
+    joined = np.concatenate(names) if names else np.zeros(0)
+    return joined if kept is None else joined[kept]
 
 
-def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
-    return values if kept is None else values[kept]
+def given_rows(parts: Sequence[Partition], chosen: Indices | None) -> Iterator[Any]:
+    """Rows of X of each part in the form that the user passed, at these indices among all rows; None: all."""
+    start = 0
+    for part in (part for part in parts if part.n_rows):
+        own = None if chosen is None else chosen[(chosen >= start) & (chosen < start + part.n_rows)] - start
+        X, start = part.load().X, start + part.n_rows
+        yield X if own is None else rows_of(X, own)
 
 
 def check_fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> DomainModel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from radboost._tables import (
     known_form,
     real_numbers,
     refuse_dates,
+    rows_between,
     take_columns,
     without_arrow,
     without_mask,
@@ -96,6 +97,22 @@ def read_rows(estimator: Any, X: Any, y: Any, categorical: Sequence[int], accept
     matrix = _numeric_matrix(estimator, X, categorical)
     categories = learn_categories(X, categorical, matrix)
     return Rows(categories, *_with_targets(estimator, matrix, y))
+
+
+def check_table(estimator: Any, X: Any, y: Any, categorical: Sequence[int], height: int) -> Rows | None:
+    """Check a table as `read_rows`, `height` rows at a time; X of the result has no values. None: it is refused."""
+    others = [column for column in range(X.shape[1]) if column not in categorical]
+    try:
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        numbers = take_columns(X, others)
+        refuse_dates(numbers)
+        blocks = (rows_between(numbers, first, first + height) for first in range(0, X.shape[0], height))
+        dtypes = {check_array(without_arrow(block), **CHECKS).dtype if others else FLOATS[0] for block in blocks}
+        stub = np.broadcast_to(np.zeros((), dtype=np.result_type(*dtypes)), X.shape)
+        rows = Rows({}, *_with_targets(estimator, stub[:, :1], _plain_targets(y)))
+        return replace(rows, X=stub, categories=learn_categories(X, categorical, None))
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def read_rows_again(X: Any, categories: Categories, dtype: npt.DTypeLike, accepted: Accepted) -> FloatMatrix:

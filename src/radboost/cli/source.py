@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -45,7 +45,7 @@ from radboost.estimators._learning import needs_values
 from radboost.model_file import ColumnSchema, Schema
 from radboost.report.figures import count
 from radboost.rows.hashing import Hashes, cell_bits, order_of
-from radboost.rows.partitions import TRAINING, LoadedPartition
+from radboost.rows.partitions import TRAINING, LoadedPartition, Partition
 from radboost.rows.prepare import PreparedRows, read_training
 
 MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
@@ -411,9 +411,12 @@ class RowSource:
     def prepared(self, estimator: Any, rows: Rows | None = None) -> PreparedRows:
         """Bins of these rows (None: all), read by parts; the values of all rows are never in memory together."""
         growth = estimator._read_parameters().growth
+        parts: Sequence[Partition] = self._with(rows)
+        if self._whole is not None:
+            parts = [part.load() for part in parts]
         given = () if self._named.weights is None else ("sample_weight",)
         options: dict[str, Any] = {"regression": self.schema.task == "numbers", "keep_values": needs_values(estimator)}
-        training = read_training(estimator, self._with(rows), given, **options)
+        training = read_training(estimator, parts, given, **options)
         estimator._check_training(training)
         return training.prepare(growth.options.max_bins, growth.n_threads)
 

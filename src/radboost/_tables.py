@@ -154,7 +154,7 @@ def _encoded_arrow(column: Any) -> Encoded | None:
     elif any(chunk.dictionary.null_count for chunk in column.chunks):  # Arrow does not unify such dictionaries
         return None
     chunks = column.unify_dictionaries().chunks
-    codes = [_whole(np.asarray(chunk.indices)) for chunk in chunks]
+    codes = [np.asarray(chunk.indices.fill_null(-1)) for chunk in chunks]
     return list(np.asarray(chunks[0].dictionary)), codes[0] if len(codes) == 1 else np.concatenate(codes)
 
 

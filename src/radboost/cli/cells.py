@@ -58,7 +58,7 @@ class Texts:
 
         sizes = [len(dictionary) for dictionary, _ in chunks]
         indices = [
-            pc.fill_null(of_rows, size).to_numpy(zero_copy_only=False)
+            np.asarray(of_rows.fill_null(size) if of_rows.null_count else of_rows)
             for size, (_, of_rows) in zip(sizes, chunks, strict=True)
         ]
         counted = [np.bincount(one, minlength=size + 1)[:size] for size, one in zip(sizes, indices, strict=True)]

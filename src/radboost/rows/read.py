@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from radboost._tables import (
     column_names,
     column_title,
+    column_values,
     columns_without_numbers,
     first_infinite,
     is_arrow,
@@ -122,9 +123,12 @@ def read_rows_again(X: Any, categories: Categories, dtype: npt.DTypeLike, accept
         matrix: FloatMatrix = check_array(without_arrow(X), **checks)
         return matrix
     X = as_table(X)
-    matrix = np.empty(X.shape, dtype=dtype)
+    matrix = np.empty(X.shape, dtype=dtype, order="F")
     others = [column for column in range(X.shape[1]) if column not in categories]
-    if others:
+    if is_arrow(X):
+        for column in others:
+            matrix[:, column] = column_values(X, column)
+    elif others:
         matrix[:, others] = check_array(without_arrow(take_columns(X, others)), **checks)
     find_categories(X, categories, matrix)
     return matrix

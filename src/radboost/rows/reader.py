@@ -46,7 +46,7 @@ from radboost.trees import RowBlocks
 BLOCK_BYTES = 2**25  # of values of a table in memory that are converted at a time
 # A smaller table in memory becomes one matrix. Bins of several blocks take longer, the more the fewer rows there are.
 TABLE_BYTES, FEWEST_ROWS_IN_BLOCKS = 2**27, 2**18
-KEPT_BYTES = 2**26  # of values that are kept in memory rather than loaded again for each pass
+KEPT_BYTES = 2**25  # of values that are kept in memory rather than loaded again for each pass
 TEXT_KINDS = "OUST"  # kinds of NumPy types of text, as in np.dtype.kind
 
 

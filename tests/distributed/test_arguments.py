@@ -101,6 +101,8 @@ CASES: list[tuple[Any, dict[str, Any]]] = [
     (EARLY, {"eval_metric": "neg_log_loss"}),  # of rows that are held back
     (RGBRegressor(3, early_stopping=2), {**NUMBERS, "X_val": X_VAL, "y_val": LABELS_VAL * 1.0, "eval_metric": "r2"}),
     (MultiSourceBoostClassifier(3), OF_SOURCES),
+    (MultiSourceBoostClassifier(3), {"sources": np.full(240, "a")}),  # one source needs no Q
+    (MultiSourceBoostClassifier(3), {}),
     (MultiSourceBoostClassifier(3), {**OF_SOURCES, **WHOLE}),
     (MultiSourceBoostClassifier(3), {**OF_SOURCES, "sample_weight": fractions(240)}),
     (
@@ -116,7 +118,8 @@ def test_models_and_histories_are_those_of_one_machine(estimator: Any, given: di
     model = compare(estimator, (1, 3, 9), **{"X": X, "y": LABELS, **given})
     assert ("validation_loss" in model.history_) == ("X_val" in given or estimator is EARLY)
     assert "eval_metric" not in given or len(model.history_) >= 6
-    assert getattr(model, "domain_classifier_", None) is not None or "sources" not in given
+    has_q = len(np.unique(given.get("sources", "a"))) > 1
+    assert has_q == (getattr(model, "domain_classifier_", None) is not None)
 
 
 @pytest.mark.filterwarnings("ignore:Column")

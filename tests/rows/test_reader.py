@@ -45,14 +45,10 @@ def test_checks_are_made_once_however_often_rows_are_loaded(monkeypatch: pytest.
     frame = pd.DataFrame(X, columns=list("abcdef")).astype({"b": np.float32})
     frame["a"] = [None if np.isnan(x) else f"w{int(x) % 30}" for x in X[:, 0]]
     frame["e"] = pd.array(np.rint(frame["e"].fillna(0.0)), dtype="Int64")
-    weights = np.where(frame["a"] == "w3", 0.0, fractions(90) + 1.0) if weighted else None
+    weights = np.where(frame["a"] == "w3", 0.0, fractions(90) + 1.0)
     estimator = DeepBoostClassifier(categorical_features=["a", "d"])
-    parts: list[Any] = [
-        ReloadedPartition(
-            LoadedPartition(frame[k : k + 30], y[k : k + 30], None if weights is None else weights[k : k + 30])
-        )
-        for k in (0, 30, 60)
-    ]
+    thirds = (slice(k, k + 30) for k in (0, 30, 60))
+    parts = [ReloadedPartition(LoadedPartition(frame[own], y[own], weights[own])) for own in thirds]
     given = {"sample_weight"} if weighted else set()
     whole = LoadedPartition(frame, y, weights)
     expected = read_training(estimator, [whole], given)

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from command_tables import decided, features, read
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import csv_text
+from radboost.cli.cells import read_cells
 from radboost.cli.columns import cells_of
 
 ROWS = [f"{k % 7},{k / 8},t{k % 5}" for k in range(60)]
@@ -60,3 +62,12 @@ def test_bytes_that_are_no_text_in_a_late_block(tmp_path: Path, monkeypatch: pyt
         read(tmp_path / "t.csv", head + b"\n1,2,\x00\n")
     with pytest.raises(ValueError, match=r"line 62 has 2 fields"):
         read(tmp_path / "t.csv", head + b"\n1,2\n")
+
+
+def test_a_dictionary_that_fills_its_type_has_missing_values() -> None:
+    words, codes = [f"w{k:03d}" for k in range(128)], [*range(127, -1, -1), None]
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), words)])
+    texts = read_cells("a", column, (), spelled=False, decimal_comma=False).texts
+    assert texts is not None
+    assert texts.values == tuple(words)
+    assert texts.codes.tolist() == [*range(127, -1, -1), -1]

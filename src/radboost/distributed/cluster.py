@@ -198,7 +198,7 @@ def _run_until_done(
     display: ProgressDisplay,
 ) -> list[WorkerResult]:
     """Results of all workers; after a loss the workers that are left go on after the last finished round."""
-    losses, n_rounds, timeout = 0, 0, None
+    losses, n_rounds, timeout = 0, 0, WORKER_TIMEOUT if client.nthreads() else None
     while True:
         try:
             return _run(client, task, _assign(client, parts, timeout), finished, runner, display)
@@ -237,7 +237,10 @@ def _assign(client: Any, parts: Sequence[Any], timeout: float | None) -> dict[st
     if files or plain:
         _wait_for_workers(client, WorkerLostError("There is no worker."))
     assigned = deal_out(files, list(client.nthreads())) if files else {}
-    sent = client.scatter(plain, hash=False) if plain else []
+    try:
+        sent = client.scatter(plain, hash=False) if plain else []
+    except OSError as error:
+        raise WorkerLostError(f"A worker was lost while rows were sent to it ({error}).") from error
     computed = client.compute(delayed)
     futures = [*computed, *sent]
     with suppress(CancelledError):  # of some of them; their status is checked below
@@ -245,7 +248,7 @@ def _assign(client: Any, parts: Sequence[Any], timeout: float | None) -> dict[st
     for future in futures:
         if future.status == "error":
             future.result()  # raises
-        if future.status != "finished":
+        if future.status == "cancelled":  # one that is lost is computed again
             if future in sent:  # its rows are in the client and are sent again
                 raise WorkerLostError("A worker was lost while rows were sent to it.")
             raise RowsLostError(
@@ -253,11 +256,10 @@ def _assign(client: Any, parts: Sequence[Any], timeout: float | None) -> dict[st
                 "collections that know where their rows come from, such as files, or load the data again."
             )
     holders = client.who_has(futures)
+    if not all(holders.get(future.key) for future in futures):
+        raise WorkerLostError("A worker was lost while partitions were computed.")
     for future in futures:
-        workers = holders.get(future.key, ())
-        if not workers:
-            raise WorkerLostError("A worker was lost while partitions were computed.")
-        assigned.setdefault(min(workers), []).append(future)
+        assigned.setdefault(min(holders[future.key]), []).append(future)
     return {worker: assigned[worker] for worker in sorted(assigned)}
 
 
@@ -265,13 +267,11 @@ def _wait_for_parts(client: Any, futures: Sequence[Any], timeout: float | None) 
     """Wait until the partitions are computed; with a timeout, only while there are workers."""
     from distributed import wait  # which waits forever for new workers: right on a cluster that is starting
 
-    while True:
+    while not all(future.done() for future in futures):  # `wait` returns with those that were lost in the meantime
         try:
             wait(futures, timeout=timeout)
         except TimeoutError:
             _wait_for_workers(client, WorkerLostError("No worker is left to compute the partitions."))
-        else:
-            return
 
 
 def _run(
@@ -356,10 +356,10 @@ class WorkerMonitor:
     def results(self, running: Sequence[Any], bridge: CallbackBridge | None = None) -> list[Any]:
         """Results of all futures, or the error of one of them; handles events of callbacks while it waits."""
         while True:
-            lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
-            lost = lost or self._gone_from_scheduler()
             done = [future for future in running if future.done()]
             errors = [error for error in map(_error_of, done) if error is not None]
+            lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
+            lost = lost or self._gone_from_scheduler(at_once=bool(errors))
             own = [error for error in errors if not isinstance(error, WorkerLostError | OSError | CancelledError)]
             if own and not lost:
                 raise own[0]
@@ -394,10 +394,10 @@ class WorkerMonitor:
         self._was_running[rank] |= running
         return self._was_running[rank] and not running
 
-    def _gone_from_scheduler(self) -> list[str]:
-        """Workers that the scheduler has dropped; checked every `POLLS_PER_SCHEDULER_CHECK` polls."""
+    def _gone_from_scheduler(self, *, at_once: bool) -> list[str]:
+        """Workers that the scheduler has dropped; checked `at_once` or every `POLLS_PER_SCHEDULER_CHECK` polls."""
         self._n_polls += 1
-        if self._n_polls % POLLS_PER_SCHEDULER_CHECK:
+        if self._n_polls % POLLS_PER_SCHEDULER_CHECK and not at_once:
             return []
         known = self._client.nthreads()
         return [worker for worker in self.workers if worker not in known]

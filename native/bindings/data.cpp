@@ -32,14 +32,14 @@ private:
 
 // Arguments as in bin_blocks (binning.hpp), where an empty array means null. sketched: bin_by_sketches.
 template <class T>
-BinnedData bin_rows(const RowBlocks<T>& X, const Vector<double>& weights, const Vector<std::int64_t>& order, int max_bins,
+BinnedData bin_rows(const RowBlocks<T>& X, const Vector<double>& weights, const Vector<std::uint32_t>& order, int max_bins,
                     int n_threads, const std::optional<Vector<std::int32_t>>& categories, const Collective* collective,
                     bool sketched) {
     require(weights.size() == 0 || weights.size() == X.n_rows(), "one weight per row is needed");
     require(order.size() == 0 || order.size() == X.n_rows(), "the order must name every row");
     require(!categories || categories->size() == X.n_columns, "one number of categories per column is needed");
     for (std::size_t i = 0; i < order.size(); ++i)
-        require(order.data()[i] >= 0 && static_cast<std::size_t>(order.data()[i]) < X.n_rows(), "no such row");
+        require(order.data()[i] < X.n_rows(), "no such row");
     bool integers = true;
     for (std::size_t i = 0; i < weights.size(); ++i) integers = integers && weights.data()[i] == std::floor(weights.data()[i]);
     nb::gil_scoped_release release;
@@ -50,14 +50,14 @@ BinnedData bin_rows(const RowBlocks<T>& X, const Vector<double>& weights, const 
 }
 
 template <class T>
-BinnedData bin(Matrix<T> X, Vector<double> weights, Vector<std::int64_t> order, int max_bins, int n_threads,
+BinnedData bin(Matrix<T> X, Vector<double> weights, Vector<std::uint32_t> order, int max_bins, int n_threads,
                std::optional<Vector<std::int32_t>> categories, const Collective* collective, bool sketched) {
     const MatrixView<T> rows = view(X);
     return bin_rows<T>(OneBlock<T>(rows), weights, order, max_bins, n_threads, categories, collective, sketched);
 }
 
 BinnedData bin_loaded(nb::object load, const std::vector<std::size_t>& first_rows, std::size_t n_columns, bool of_32_bits,
-                      Vector<double> weights, Vector<std::int64_t> order, int max_bins, int n_threads,
+                      Vector<double> weights, Vector<std::uint32_t> order, int max_bins, int n_threads,
                       std::optional<Vector<std::int32_t>> categories, const Collective* collective, bool sketched) {
     if (of_32_bits)
         return bin_rows<float>(PythonBlocks<float>(load, first_rows, n_columns), weights, order, max_bins, n_threads,

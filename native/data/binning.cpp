@@ -120,7 +120,7 @@ void BinnedData::lay_out_slots() {
 namespace {
 
 template <class T>
-BinnedData bin_with(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+BinnedData bin_with(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::uint32_t* order,
                     const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                     const Collective& collective, bool sketched) {
     require(max_bins >= 2 && max_bins <= 255, "max_bins must lie between 2 and 255");
@@ -156,26 +156,26 @@ BinnedData bin_with(const RowBlocks<T>& X, const double* weights, bool integer_w
 }  // namespace
 
 template <class T>
-BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::uint32_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                       const Collective& collective) {
     return bin_with(X, weights, integer_weights, order, categories, max_bins, n_threads, check, collective, false);
 }
 
 template <class T>
-BinnedData bin_by_sketches(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+BinnedData bin_by_sketches(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::uint32_t* order,
                            const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                            const Collective& collective) {
     return bin_with(X, weights, integer_weights, order, categories, max_bins, n_threads, check, collective, true);
 }
 
-template BinnedData bin_blocks<float>(const RowBlocks<float>&, const double*, bool, const std::int64_t*,
+template BinnedData bin_blocks<float>(const RowBlocks<float>&, const double*, bool, const std::uint32_t*,
                                       const std::int32_t*, int, int, InterruptCheck, const Collective&);
-template BinnedData bin_blocks<double>(const RowBlocks<double>&, const double*, bool, const std::int64_t*,
+template BinnedData bin_blocks<double>(const RowBlocks<double>&, const double*, bool, const std::uint32_t*,
                                        const std::int32_t*, int, int, InterruptCheck, const Collective&);
-template BinnedData bin_by_sketches<float>(const RowBlocks<float>&, const double*, bool, const std::int64_t*,
+template BinnedData bin_by_sketches<float>(const RowBlocks<float>&, const double*, bool, const std::uint32_t*,
                                       const std::int32_t*, int, int, InterruptCheck, const Collective&);
-template BinnedData bin_by_sketches<double>(const RowBlocks<double>&, const double*, bool, const std::int64_t*,
+template BinnedData bin_by_sketches<double>(const RowBlocks<double>&, const double*, bool, const std::uint32_t*,
                                        const std::int32_t*, int, int, InterruptCheck, const Collective&);
 
 }  // namespace radboost

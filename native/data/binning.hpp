@@ -73,13 +73,13 @@ private:
 // `categories`: per column the number k of categories, with values 0 ... k - 1, or -1 if numeric; null: all are numeric.
 // With several workers X has the rows of this one and the bins are those of all rows; all workers must call the function.
 template <class T>
-BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::uint32_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                       const Collective& collective = one_worker());
 
 // The same for a matrix in memory.
 template <class T>
-BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::uint32_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                       const Collective& collective = one_worker()) {
     return bin_blocks<T>(OneBlock<T>(X), weights, integer_weights, order, categories, max_bins, n_threads, check, collective);

@@ -21,7 +21,7 @@ public:
     }
 
     // Encodes rows i = begin ... begin + count - 1: row order[i] (null: i) of X to output row i or, if not null, places[i].
-    void encode(const MatrixView<T>& X, const std::int64_t* order, const std::uint32_t* places, std::size_t begin,
+    void encode(const MatrixView<T>& X, const std::uint32_t* order, const std::uint32_t* places, std::size_t begin,
                 std::size_t count) {
         T x[kTileRows];
         std::int32_t codes[kTileRows];
@@ -51,16 +51,16 @@ private:
 };
 
 // Inverse permutation of `order` (null: identity): the output row of each input row.
-std::vector<std::uint32_t> places_of(const std::int64_t* order, std::size_t n_rows) {
+std::vector<std::uint32_t> places_of(const std::uint32_t* order, std::size_t n_rows) {
     std::vector<std::uint32_t> places(n_rows);
-    for (std::size_t i = 0; i < n_rows; ++i) places[order ? static_cast<std::size_t>(order[i]) : i] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < n_rows; ++i) places[order ? order[i] : i] = static_cast<std::uint32_t>(i);
     return places;
 }
 
 }  // namespace
 
 template <class T>
-void encode_blocks(const RowBlocks<T>& X, const std::int64_t* order, BinnedData& out, int n_threads,
+void encode_blocks(const RowBlocks<T>& X, const std::uint32_t* order, BinnedData& out, int n_threads,
                    InterruptCheck check) {
     out.by_column.resize(X.n_rows() * X.n_columns);
     out.has_missing.assign(X.n_columns, 0);
@@ -86,7 +86,7 @@ void encode_blocks(const RowBlocks<T>& X, const std::int64_t* order, BinnedData&
     encoder.tell_missing();
 }
 
-template void encode_blocks<float>(const RowBlocks<float>&, const std::int64_t*, BinnedData&, int, InterruptCheck);
-template void encode_blocks<double>(const RowBlocks<double>&, const std::int64_t*, BinnedData&, int, InterruptCheck);
+template void encode_blocks<float>(const RowBlocks<float>&, const std::uint32_t*, BinnedData&, int, InterruptCheck);
+template void encode_blocks<double>(const RowBlocks<double>&, const std::uint32_t*, BinnedData&, int, InterruptCheck);
 
 }  // namespace radboost

@@ -33,7 +33,7 @@ class TreeFeatures(Generator, name="trees"):
     def start(self, training: Training) -> Proposing:
         self.validate()
         rows = dense(training.X)
-        data = bin_rows(rows, training.row_weights, np.arange(len(rows)), 255, training.n_threads)
+        data = bin_rows(rows, training.row_weights, np.arange(len(rows), dtype=np.uint32), 255, training.n_threads)
         settings = GrowthSettings(
             max_depth=int(self.max_depth), seed=training.seed, n_threads=training.n_threads, options=TreeOptions()
         )

@@ -129,16 +129,15 @@ class CheckedRows(ClassesOrTargets):
         One pass over X does both: sorting binned rows afterwards would need their memory twice.
         """
         self.classes_with_warning()
-        order = np.argsort(self.class_ids, kind="stable")
+        order = np.argsort(self.class_ids, kind="stable").astype(np.uint32)
         n_categories = {column: len(known) for column, known in self.categories.items()}
         given = (self.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
         data = bin_rows(*given, sketched=self.sketched)
-        row_order = order.astype(np.uint32)
         return PreparedRows(
-            X=BinnedRows(data, row_order, self.X.dtype) if isinstance(self.X, RowBlocks) else self.X,
+            X=BinnedRows(data, order, self.X.dtype) if isinstance(self.X, RowBlocks) else self.X,
             categories=self.categories,
             data=data,
-            order=row_order,
+            order=order,
             classes=self.classes,
             class_ids=self.class_ids[order],
             weights=_select(self.weights, order),
@@ -371,7 +370,7 @@ def digest_of(parts: list[Any]) -> str:
     return digest.hexdigest()
 
 
-def _select(numbers: FloatArray | None, indices: Indices | None) -> FloatArray | None:
+def _select(numbers: FloatArray | None, indices: Indices | RowOrder | None) -> FloatArray | None:
     return numbers if numbers is None or indices is None else np.ascontiguousarray(numbers[indices])
 
 

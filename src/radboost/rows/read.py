@@ -279,8 +279,10 @@ def _shortened(error: Exception) -> str:
 
 def class_codes(y: npt.NDArray[Any], name: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Different labels in ascending order, shape (n_classes,), and the index of each row's, shape (n_rows,)."""
-    classes, codes = np.unique(plain_labels(y, name), return_inverse=True)
-    return classes, codes.reshape(-1).astype(np.min_scalar_type(max(len(classes), LARGEST_NUMBER_OF_CLASSES)))
+    labels = plain_labels(y, name)
+    classes = np.unique(labels)  # without the inverse NumPy need not sort all rows
+    codes = np.searchsorted(classes, labels)
+    return classes, codes.astype(np.min_scalar_type(max(len(classes), LARGEST_NUMBER_OF_CLASSES)))
 
 
 def check_labels(classes: npt.NDArray[Any], n_rows: int) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from radboost._typing import FloatArray
+from radboost._typing import FloatArray, RowOrder
 from radboost._validation import free_memory
 from radboost.engine import BinnedData, Collective, current
 from radboost.trees.row_blocks import RowBlocks
@@ -21,7 +20,7 @@ DENSE_BLOCK_BYTES = 2**26  # of sparse rows that are made dense at a time
 def bin_rows(
     X: Any,
     weights: FloatArray | None,
-    order: npt.NDArray[np.int64],
+    order: RowOrder,
     max_bins: int,
     n_threads: int,
     n_categories: Mapping[int, int] | None = None,

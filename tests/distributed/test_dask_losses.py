@@ -155,7 +155,7 @@ DEATHS = [
     None,  # while callbacks run
     ("worker.AbortableRecorder.on_rows_binned", 1, 0),
     ("callbacks.ForwardingCallback.on_fit_end", 1, -1),
-    ("worker.Worker._usage", 1, 0),
+    ("worker.WorkerResult.__init__", 1, 0),
 ]
 
 

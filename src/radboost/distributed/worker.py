@@ -186,7 +186,7 @@ class Worker:
     async def finished_rounds(self) -> bytes:
         """Finished rounds of this worker, pickled, once its fit has ended."""
         await self._ended.wait()
-        return pickle.dumps(self._recorder.rounds())
+        return _pickled(self._recorder.rounds())
 
     async def next_event(self, *replies: str | None) -> bytes:
         """Next event of the first worker, pickled; waits for it.
@@ -199,10 +199,8 @@ class Worker:
 
     def _handle(self, event: CallbackEvent | str) -> str | None:
         """Reply of the callbacks in the client. Called in the thread of the fit."""
-        from distributed.protocol.pickle import dumps  # which takes classes of a notebook along
-
         assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(self._ask_client(dumps(event)), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._ask_client(_pickled(event)), self._loop).result()
 
     async def _ask_client(self, event: bytes) -> str | None:
         await self._events.put(event)
@@ -263,3 +261,9 @@ class Worker:
         if reply["status"] != "OK":
             raise reply["exception"]
         return reply["result"]
+
+
+def _pickled(value: Any) -> bytes:
+    from distributed.protocol.pickle import dumps  # which takes classes of a notebook along
+
+    return bytes(dumps(value))

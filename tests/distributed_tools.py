@@ -14,7 +14,7 @@ from collective_tools import ThreadCollective, ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
 from radboost.distributed.arguments import ROWS_ALONE, Arguments
-from radboost.distributed.callbacks import CallbackRunner
+from radboost.distributed.callbacks import Receiver
 from radboost.distributed.learning import FitTask, RoundRecorder
 from radboost.estimators._checkpoints import open_checkpoint
 from radboost.rows.partitions import LoadedPartition, Partition
@@ -106,21 +106,20 @@ def fit_by_threads(
     n_workers: int,
     earlier: Trace | None = None,
     arguments: Arguments = ROWS_ALONE,
-    runner: CallbackRunner | None = None,
+    receiver: Receiver | None = None,
 ) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
     arguments = with_columns_of(parts, arguments)
     task = FitTask.of(estimator, arguments)
     if arguments.resume_from is not None:
-        found = open_checkpoint(arguments.resume_from, estimator)
-        task, earlier = task.resuming(found), found.trace
+        task, earlier = task.resuming(open_checkpoint(arguments.resume_from, estimator))
     return run_task(
         task,
         [parts[rank::n_workers] for rank in range(n_workers)],
         options=lambda rank: {
             "n_threads": 1 + rank % 2,
             "earlier": deepcopy(earlier),
-            "receiver": runner if rank == 0 else None,
+            "receiver": receiver if rank == 0 else None,
         },
     )
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = (".py", ".cpp", ".hpp", ".css", ".js", ".html")
 
 CEILINGS = {
-    "lines of src": 52_503,
+    "lines of src": 52_247,
     "lines of native": 20_031,
     "lines of papers": 3_990,
     "lines of benchmarks and their tests": 5_370,

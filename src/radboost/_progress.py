@@ -18,7 +18,7 @@ GLYPHS = "━╸╺…•"  # what rich draws with
 ROUND = "round"
 
 # Function that gets the lines of this thread instead of standard error.
-_SINK: ContextVar[Callable[[str], None] | None] = ContextVar("sink", default=None)
+_SINK: ContextVar[Callable[[str], object] | None] = ContextVar("sink", default=None)
 # Function that makes the bars of this thread, of a total, a number done and a unit; None: standard error.
 _DRAWN_BY: ContextVar[Callable[[int, int, str], Any] | None] = ContextVar("drawn by", default=None)
 # The part of a fit that is under way: a trial, say.
@@ -44,7 +44,7 @@ def part_of_fit(name: str) -> AbstractContextManager[None]:
     return _set_to(_PART, name)
 
 
-def lines_sent_to(sink: Callable[[str], None]) -> AbstractContextManager[None]:
+def lines_sent_to(sink: Callable[[str], object]) -> AbstractContextManager[None]:
     """Lines of this thread go to a function, and no bars are drawn."""
     return _set_to(_SINK, sink)
 

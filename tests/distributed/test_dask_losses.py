@@ -84,21 +84,12 @@ class After:
             self.act()
 
 
-def test_what_is_said_of_lost_workers() -> None:
-    """They may be noticed before any of their tasks has an error."""
-    said = cluster._lost_workers_message
-    assert said(["a"], []) == "The worker a is gone."
-    assert said(["a", "b"], []) == "The workers a and b are gone."
-    assert said(["a", "b", "c"], [OSError("x")]) == "The workers a, b and c are gone."
-    assert said([], [OSError("closed")]) == "A worker is gone (closed)."
-
-
 @pytest.mark.parametrize("noticed", [True, False])
 def test_a_worker_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, noticed: bool) -> None:
     """A call of it takes Dask half a minute to fail. Where nobody notices, the patience ends."""
     monkeypatch.setattr(cluster, "WORKER_TIMEOUT", 600.0 if noticed else 0.5)
     looks = iter([False, False, noticed])
-    monitor = cluster.WorkerMonitor(None, ["a"], [], lambda: None)
+    monitor = cluster.WorkerMonitor(None, ["a"], [])
     monkeypatch.setattr(monitor, "is_lost", lambda rank: next(looks, noticed))
     silent, calls = Future(), []
     monkeypatch.setattr(silent, "result", lambda timeout: calls.append(timeout) or Future.result(silent, timeout))
@@ -113,11 +104,11 @@ def test_an_actor_that_is_lost_before_it_was_seen_running() -> None:
     actor.set_exception(RuntimeError("Worker holding Actor was lost"))
     actor.status = "error"
     known = {"a": 1}
-    monitor = cluster.WorkerMonitor(SimpleNamespace(nthreads=lambda: known), ["a"], [actor], lambda: None)
+    monitor = cluster.WorkerMonitor(SimpleNamespace(nthreads=lambda: known), ["a"], [actor])
     with pytest.raises(RuntimeError, match="Worker holding Actor was lost"):
         monitor.results([actor])
     known.clear()
-    with pytest.raises(cluster_fits.WorkerLostError, match="The worker a is gone"):
+    with pytest.raises(cluster_fits.WorkerLostError, match="Lost workers: a"):
         monitor.results([actor])
 
 
@@ -148,16 +139,16 @@ def die_in(place: str, n_calls: int) -> None:
 # For each attempt the method in which a worker dies, which call of it, and which one of those that hold partitions.
 # Deaths before and after an attempt's first round take turns: three losses without a round between them end a fit.
 DEATHS = [
-    ("progress.WorkerState.on_round_end", 2, 0),
+    ("worker.AbortableRecorder.on_round_end", 2, 0),
     ("worker.Worker.__init__", 1, -1),
-    ("progress.WorkerState.on_round_end", 2, -1),
+    ("worker.AbortableRecorder.on_round_end", 2, -1),
     ("worker.Worker.connect", 1, 0),
     ("callbacks.ForwardingCallback._forward", 3, 0),
-    ("progress._CountedPartition.load", 1, -1),
+    ("worker.AbortablePartition.load", 1, -1),
     None,  # while callbacks run
-    ("progress.WorkerState.on_rows_binned", 1, 0),
+    ("worker.AbortableRecorder.on_rows_binned", 1, 0),
     ("callbacks.ForwardingCallback.on_fit_end", 1, -1),
-    ("worker.Worker._usage", 1, 0),
+    ("worker.WorkerResult.__init__", 1, 0),
 ]
 
 

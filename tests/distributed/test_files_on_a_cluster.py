@@ -17,7 +17,8 @@ import radboost.distributed as cluster_fits
 from distributed_tools import everything, local_cluster
 from fingerprints import fractions, table
 from radboost import DeepBoostClassifier, _progress, load
-from radboost.distributed import cluster, progress
+from radboost.distributed import cluster
+from radboost.distributed.worker import Worker
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("pyarrow.parquet")
@@ -25,7 +26,6 @@ pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.filterwarnings("ignore:The model", "ignore:Port")
 
 DEEP = DeepBoostClassifier(3, complexity_penalty=0.01, max_depth=3, calibration=None)
-SHOWN = DeepBoostClassifier(3, max_depth=1, complexity_penalty=0.01, calibration=None, verbose=1)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,9 @@ def test_what_each_worker_held(sales: Any, fitted: Any, tmp_path: Path) -> None:
     assert [usage.bytes_of_bins for usage in found.workers_] == [2 * 4 * n for n in n_rows]
     assert [usage.bytes_of_scores for usage in found.workers_] == [8 * 3 * n for n in n_rows]
     assert len({usage.address for usage in found.workers_}) == 2
+    assert len({usage.n_exchanges for usage in found.workers_}) == 1
+    assert [usage.bytes_sent > 0 for usage in found.workers_] == [False, True]  # up the tree
+    assert min(usage.seconds_waiting for usage in found.workers_) > 0.0
     found.save(tmp_path / "model.radboost")
     assert not hasattr(load(tmp_path / "model.radboost"), "workers_")
     again = clone(found)
@@ -101,19 +104,19 @@ def no_rich(*_: Any) -> None:
     raise ImportError
 
 
+@pytest.mark.parametrize("calibration", [None, "auto"])
 def test_the_client_shows_the_rounds(
-    client: Any, sales: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    client: Any, sales: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, calibration: Any
 ) -> None:
     monkeypatch.setattr(_progress, "_RichBar", no_rich)
     folder, frame = sales
-    for own, pause in ((SHOWN, 0.0), (clone(SHOWN).set_params(calibration="auto"), 60.0)):
-        clone(own).fit(frame[["a", "b"]], frame["bought"])
-        expected = capsys.readouterr().err.splitlines()
-        monkeypatch.setattr(progress, "SECONDS_BETWEEN_REQUESTS", pause)  # asked all the time, and once at the end
-        cluster_fits.fit(clone(own), str(folder), "bought", columns=["a", "b"], client=client)
-        shown = capsys.readouterr().err.splitlines()
-        assert [line for line in shown if not line.startswith("reading, ")] == expected
-    assert expected[-1].startswith("calibrated: ")
+    own = DeepBoostClassifier(3, max_depth=1, complexity_penalty=0.01, calibration=calibration, verbose=1)
+    clone(own).fit(frame[["a", "b"]], frame["bought"])
+    expected = capsys.readouterr().err
+    cluster_fits.fit(own, str(folder), "bought", columns=["a", "b"], client=client)
+    assert capsys.readouterr().err == expected
+    assert expected.startswith("round 1/3: ")
+    assert ("calibrated: " in expected) == (calibration is not None)
 
 
 @pytest.mark.parametrize("group_rows", [150, 20], ids=["one worker", "two workers"])
@@ -121,14 +124,15 @@ def test_ctrl_c_in_the_client_ends_the_fit(
     client: Any, sales: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group_rows: int
 ) -> None:
     sales[1].to_parquet(tmp_path / "all.parquet", row_group_size=group_rows)
-    n_seen = []
+    n_polls = []
 
-    def poll(self: Any) -> None:
-        n_seen.append(1)
-        if any(thread.name.startswith("radboost-fit") for thread in threading.enumerate()) and len(n_seen) > 30:
+    def interrupt(*_: Any, **__: Any) -> list[str]:
+        n_polls.append(1)
+        if any(thread.name.startswith("radboost-fit") for thread in threading.enumerate()) and len(n_polls) > 30:
             raise KeyboardInterrupt
+        return []
 
-    monkeypatch.setattr(progress.ProgressDisplay, "poll", poll)
+    monkeypatch.setattr(cluster.WorkerMonitor, "_gone_from_scheduler", interrupt)
     given = DeepBoostClassifier(10**6, complexity_penalty=0.001, calibration=None)
     before = dict(given.__dict__)
     with pytest.raises(KeyboardInterrupt):
@@ -141,66 +145,7 @@ def test_ctrl_c_in_the_client_ends_the_fit(
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("radboost-fit")]
 
 
-class Answer:
-    def __init__(self, found: Any) -> None:
-        self._found = found
-
-    def done(self) -> bool:
-        return True
-
-    def result(self, timeout: float) -> Any:
-        assert timeout
-        if isinstance(self._found, Exception):
-            raise self._found
-        return self._found
-
-
-def test_what_is_shown_before_the_rounds_and_after_a_loss(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_progress, "_RichBar", no_rich)
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_REQUESTS", 0.0)
-    reports: list[Any] = []
-    requests = []
-
-    def ask(worker: int, *question: Any) -> Answer:
-        requests.append((worker, *question))
-        found = reports[0][worker]
-        return Answer(found)
-
-    display = progress.ProgressDisplay(1, ask)
-
-    def tell(*of_workers: Any) -> list[str]:
-        reports[:] = [of_workers]
-        display.poll()
-        display.poll()
-        return capsys.readouterr().err.splitlines()
-
-    ProgressReport = progress.ProgressReport
-    assert tell(ProgressReport(2, 1), ProgressReport(2, 1)) == []  # nobody is followed yet
-    display.follow([0, 1])
-    assert tell(ProgressReport(2, 0), ProgressReport(2, 0)) == []
-    assert tell(ProgressReport(2, 1), ProgressReport(2, 0)) == ["reading, part 1/4"]
-    assert tell(ProgressReport(2, 2), ProgressReport(2, 2)) == [f"reading, part {k}/4" for k in (2, 3, 4)]
-    assert tell(ProgressReport(2, 3), ProgressReport(2, 2)) == ["reading, pass 2, part 1/4"]
-    assert tell(ProgressReport(2, 4, binned=True), ProgressReport(2, 3)) == []  # a bar that has not moved yet
-    line = {"objective": 0.5}
-    assert tell(ProgressReport(2, 4, 3, (line, line), ((0, "looked"), (2, "half"))), ProgressReport(2, 4)) == [
-        "looked",
-        "round 1/3: objective 0.5000",
-        "round 2/3: objective 0.5000",
-        "half",
-    ]
-    assert tell(ProgressReport(2, 4, 3), ProgressReport(2, 4)) == []
-    assert requests[-1] == (0, "progress", 2, 2)  # the first one alone
-    assert tell(OSError("gone"), None) == []
-    display.stop()
-    display.follow([0])  # after a loss: the rounds that were shown are not shown again
-    assert tell(ProgressReport(2, 4, 3, (line,))) == ["round 3/3: objective 0.5000"]
-    display.stop()
-
-
-def test_a_quiet_fit_asks_nobody(client: Any, sales: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress.ProgressDisplay, "_request", lambda self: pytest.fail("was asked"))
-    assert cluster.ProgressDisplay is progress.ProgressDisplay
+def test_a_quiet_fit_sends_nothing(client: Any, sales: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CallbackBridge", lambda *_: pytest.fail("has asked for events"))
+    monkeypatch.setattr(Worker, "_handle", lambda *_: pytest.fail("has sent an event"))
     cluster_fits.fit(clone(DEEP), str(sales[0]), "bought", columns=["a"], client=client)

@@ -301,7 +301,7 @@ def test_several_sources(sourced: Any, frozen: bool) -> None:
 def test_sources_that_are_refused(sourced: Any) -> None:
     X, y, sources, _ = sourced
     parts = [LoadedPartition(X[k::2], y[k::2], None, sources[k::2]) for k in range(2)]
-    refused(parts, "sources are for MultiSourceBoostClassifier; got RGBClassifier")
+    refused(parts, "takes no sources. sources are for MultiSourceBoostClassifier", kind=TypeError)
     two = sources != "c"
     ready = MultiSourceBoostClassifier(1).fit(X[two], y[two], sources=sources[two]).domain_classifier_
     refused(parts, "a model of 2 sources on 5 columns", MultiSourceBoostClassifier(3, domain_classifier=ready))

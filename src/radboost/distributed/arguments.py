@@ -1,9 +1,9 @@
-"""Arguments of `fit` on several workers besides X and y, checked before anything is loaded."""
+"""Arguments of `fit` on several workers, checked before anything is loaded."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -11,17 +11,18 @@ from radboost._validation import check_pair
 from radboost.boosting.callbacks import check_callbacks
 from radboost.boosting.metrics import read_metrics
 from radboost.estimators._sources import SourcesOfFit
-from radboost.rows.partitions import SUFFIXES
+from radboost.rows.partitions import SUFFIXES, TRAINING
 from radboost.rows.prepare import check_validation
 
 BESIDE = ("y", "sample_weight", "sources", "offset", "cost")  # of each row, beside its columns
-NOT_OF_ROWS = ("eval_metric", "callbacks", "resume_from")
 
 
 @dataclass(frozen=True)
 class Arguments:
     """Arguments of `fit`, named as in the `fit` of the estimators."""
 
+    X: Any = None
+    y: Any = None
     sample_weight: Any = None
     sources: Any = None
     offset: Any = None
@@ -50,7 +51,11 @@ class Arguments:
 
     def check(self, estimator: Any) -> None:
         """Make the checks of the estimator's `fit` that need no rows."""
-        check_taken(estimator, self.given)
+        taken = inspect.signature(type(estimator).fit).parameters
+        for name in sorted(self.given):
+            if name not in taken:
+                advice = " sources are for MultiSourceBoostClassifier." if name.startswith("sources") else ""
+                raise TypeError(f"{type(estimator).__name__}.fit takes no {name}.{advice}")
         check_callbacks(self.callbacks)
         read_metrics(self.eval_metric)
         check_validation(self.X_val, self.y_val, self.sample_weight_val)
@@ -64,20 +69,13 @@ class Arguments:
             (self.X_unlabelled, self.sources_unlabelled),
         )
 
-    def of_rows(self, role: str) -> dict[str, Any]:
-        """Given arguments that belong to rows of this role, by their names in `LoadedPartition`."""
-        suffix = SUFFIXES[role]
-        named = {name: getattr(self, name + suffix, None) for name in BESIDE}
-        return {name: value for name, value in named.items() if value is not None}
+    def by_role(self) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        """Roles of the given rows, the rows, and the arguments beside them by their names in `LoadedPartition`."""
+        for role, suffix in SUFFIXES.items():
+            rows = getattr(self, f"X{suffix}")
+            if role == TRAINING or rows is not None:
+                beside = {name: getattr(self, name + suffix, None) for name in BESIDE}
+                yield role, rows, {name: given for name, given in beside.items() if given is not None}
 
 
 ROWS_ALONE = Arguments()
-
-
-def check_taken(estimator: Any, given: frozenset[str]) -> None:
-    """Refuse arguments that `fit` of this estimator does not have."""
-    taken = inspect.signature(type(estimator).fit).parameters
-    for name in sorted(given):
-        if name not in taken:
-            advice = " sources are for MultiSourceBoostClassifier." if name.startswith("sources") else ""
-            raise TypeError(f"{type(estimator).__name__}.fit takes no {name}.{advice}")

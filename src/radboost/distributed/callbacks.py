@@ -1,31 +1,33 @@
-"""Callbacks of fits on several workers: the first worker forwards each hook to the process where they live."""
+"""Callbacks and progress of fits on several workers: forwarded by the first one to the process where they live."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
+from radboost._progress import progress_bar, say
 from radboost.boosting import FitContext, Trace
-from radboost.boosting.callbacks import call, check_callbacks
+from radboost.boosting.callbacks import call
 from radboost.boosting.checkpoint import Checkpoint
-from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.collective import WorkerLostError
 from radboost.estimators._checkpoints import Saver
 from radboost.estimators._learning import ModelOf
+from radboost.model_file import ModelFileError
+from radboost.rows.partitions import Workers
 
 
 @dataclass(frozen=True)
 class NewRounds:
     """Rounds of a trace beyond those that were sent before; a trace only grows."""
 
-    n_hypotheses: int  # sent before, as the next two
-    n_steps: int
-    n_rounds: int
+    before: tuple[int, int, int]  # numbers of hypotheses, steps and rounds that were sent before
     rest: Trace
 
     @classmethod
-    def since(cls, n_hypotheses: int, n_steps: int, n_rounds: int, trace: Trace) -> NewRounds:
-        """Rest of a trace of which so many entries were sent before."""
+    def since(cls, before: tuple[int, int, int], trace: Trace) -> NewRounds:
+        n_hypotheses, n_steps, n_rounds = before
         rest = replace(
             trace,
             hypotheses=trace.hypotheses[n_hypotheses:],
@@ -33,15 +35,15 @@ class NewRounds:
             steps=trace.steps[n_steps:],
             history={name: column[n_rounds:] for name, column in trace.history.items()},
         )
-        return cls(n_hypotheses, n_steps, n_rounds, rest)
+        return cls(before, rest)
 
     def add_to(self, trace: Trace) -> None:
         """Add them to the rounds before; anything else in the trace is replaced."""
-        rest, before = self.rest, trace.history
-        trace.hypotheses[self.n_hypotheses :] = rest.hypotheses
-        trace.complexities[self.n_hypotheses :] = rest.complexities
-        trace.steps[self.n_steps :] = rest.steps
-        trace.history = {name: before.get(name, [])[: self.n_rounds] + column for name, column in rest.history.items()}
+        (n_hypotheses, n_steps, n_rounds), rest, history = self.before, self.rest, trace.history
+        trace.hypotheses[n_hypotheses:] = rest.hypotheses
+        trace.complexities[n_hypotheses:] = rest.complexities
+        trace.steps[n_steps:] = rest.steps
+        trace.history = {name: history.get(name, [])[:n_rounds] + column for name, column in rest.history.items()}
         trace.details = rest.details
         trace.n_skipped, trace.perturbed, trace.stop_reason = rest.n_skipped, rest.perturbed, rest.stop_reason
 
@@ -66,19 +68,16 @@ class CallbackEvent:
     start: FitStart | None = None  # with "on_fit_begin" only
 
 
-class CallbackReceiver(Protocol):
-    """Receives events where the callbacks are."""
-
-    def handle(self, event: CallbackEvent) -> str | None:
-        """Call the callbacks; return the reason to stop the fit, or None."""
+# Takes an event, or a line to print, to the callbacks; returns the reason to stop the fit, or None.
+Receiver = Callable[[CallbackEvent | str], str | None]
 
 
 @dataclass
 class ForwardingCallback:
-    """Callback of the fit on every worker: the first one forwards each hook, and all stop with the same reason."""
+    """Callback of the fit: the first worker forwards each hook, and all `workers` stop with the same reason."""
 
-    workers: WorkerCollective
-    receiver: CallbackReceiver | None  # of the first worker; None elsewhere
+    workers: Workers
+    receiver: Receiver | None  # of the first worker; None elsewhere
     seed: int
     digests: Mapping[str, str]
     _sent: tuple[int, int, int] = field(default=(0, 0, 0), init=False)  # hypotheses, steps, rounds
@@ -98,34 +97,64 @@ class ForwardingCallback:
         reason = None
         if self.receiver is not None:
             trace = context.finished_rounds()
-            rounds = NewRounds.since(*self._sent, trace)
+            rounds = NewRounds.since(self._sent, trace)
             self._sent = len(trace.hypotheses), len(trace.steps), trace.n_rounds
-            reason = self.receiver.handle(CallbackEvent(hook, context.stop_reason, rounds, start))
+            reason = self.receiver(CallbackEvent(hook, context.stop_reason, rounds, start))
         reason = self.workers.all_gather(reason)[0]
         if reason is not None:
             context.stop(reason)
 
 
+class ProgressBar(ExitStack):
+    """Callback in the client that shows the rounds as a fit on one machine does."""
+
+    def __init__(self, verbose: int) -> None:
+        super().__init__()
+        self._verbose = verbose
+
+    def on_fit_begin(self, context: FitContext) -> None:
+        self._advance = self.enter_context(progress_bar(context.n_rounds, self._verbose, context.round + 1))
+
+    def on_round_end(self, context: FitContext) -> None:
+        self._advance({name: column[-1] for name, column in context.history.items()})
+
+    def on_fit_end(self, context: FitContext) -> None:
+        self.close()
+
+
 class CallbackRunner:
-    """Calls the user's callbacks as a fit on one machine would, and keeps the rounds that it receives.
+    """Calls the callbacks as a fit on one machine would, and keeps the finished rounds.
 
     A fit that goes on after a loss of workers starts again after these rounds: callbacks see each round once.
     """
 
-    def __init__(self, estimator: Any, callbacks: Any) -> None:
-        self._estimator = estimator
-        self._callbacks = check_callbacks(callbacks)
-        self._trace = Trace()
+    def __init__(self, estimator: Any, callbacks: Sequence[Any], earlier: Trace | None = None) -> None:
+        self._estimator, self._callbacks = estimator, callbacks
+        self._trace = Trace() if earlier is None else earlier
         self._context: FitContext | None = None
         self._stop_reason: str | None = None  # given by a callback
         self._ended = False
+        self._lines: set[str] = set()  # printed; an attempt after a loss has the same
 
     @property
     def rounds(self) -> Trace | None:
-        """Finished rounds that callbacks have seen; None before the first."""
+        """Finished rounds; None before the first."""
         return self._trace.finished() if self._trace.n_rounds else None
 
-    def handle(self, event: CallbackEvent) -> str | None:
+    @property
+    def n_rounds(self) -> int:
+        return self._trace.n_rounds
+
+    def take(self, rounds: Trace | None) -> None:
+        """Take the rounds of a worker if they are more; where events arrive, only their rounds count."""
+        if self._context is None and rounds is not None and rounds.n_rounds > self.n_rounds:
+            self._trace = rounds
+
+    def handle(self, event: CallbackEvent | str) -> str | None:
+        if isinstance(event, str):
+            say(event not in self._lines, event)
+            self._lines.add(event)
+            return None
         event.rounds.add_to(self._trace)
         started = self._context is not None
         if event.start is not None and not started:
@@ -152,11 +181,20 @@ class CallbackRunner:
             saver.save,
         )
 
-    def write_checkpoints(self) -> list[str]:
-        """Write the files of all `Checkpoint` callbacks, after a fit that has failed; return their paths."""
-        if self._context is None:
-            return []
-        paths = [callback.path for callback in self._callbacks if isinstance(callback, Checkpoint)]
-        for path in paths:
-            self._context.save_checkpoint(path)
-        return paths
+    def final_error(self, error: WorkerLostError) -> WorkerLostError:
+        """Write the files of all `Checkpoint` callbacks; return the error that ends the fit, which names them."""
+        paths: list[str] = []
+        text = "No rounds are kept: with callbacks=[radboost.Checkpoint(path)] they would be."
+        if self._context is not None:
+            paths = [one.path for one in self._callbacks if isinstance(one, Checkpoint)]
+            try:
+                for path in paths:
+                    self._context.save_checkpoint(path)
+            except (OSError, ModelFileError) as failure:
+                paths, text = [], f"The {self.n_rounds} rounds so far could not be written ({failure})."
+        if paths:
+            text = f"The {self.n_rounds} rounds so far are in {' and '.join(map(repr, paths))}: call fit again with "
+            text += f"resume_from={paths[0]!r} to go on after them."
+        final = type(error)(f"{error} {text}")
+        final.checkpoints = tuple(paths)
+        return final

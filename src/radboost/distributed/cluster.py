@@ -5,23 +5,22 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from radboost.boosting.callbacks import check_callbacks
-from radboost.distributed.arguments import ROWS_ALONE, Arguments
-from radboost.distributed.callbacks import CallbackRunner
+from radboost.distributed.arguments import Arguments
+from radboost.distributed.callbacks import CallbackRunner, ProgressBar
 from radboost.distributed.collections import delayed_parts, is_collection, need_dask, plain_parts
 from radboost.distributed.collective import WorkerLostError
 from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import are_files, deal_out, parquet_parts
-from radboost.distributed.progress import Bar, ProgressDisplay
-from radboost.distributed.recovery import CallbackBridge, FinishedRounds, RowsLostError, call_actor
+from radboost.distributed.recovery import CallbackBridge, RowsLostError, call_actor
 from radboost.distributed.worker import ActorAddress, Worker, WorkerResult
 from radboost.estimators._checkpoints import open_checkpoint
-from radboost.rows.partitions import TRAINING, UNLABELLED, VALIDATION, LoadedPartition
+from radboost.rows.partitions import TRAINING, LoadedPartition
 
 POLL_SECONDS = 0.02  # between two checks of the actors
 POLLS_PER_SCHEDULER_CHECK = 50  # checks of the actors for one of the scheduler's list of workers
@@ -106,33 +105,16 @@ def fit(
     arguments = Arguments.among(locals())
     task = FitTask.of(estimator, arguments, bins)
     client = _client(client)
-    parts = _parts(client, X, y, arguments, columns)
-    return fit_parts(estimator, task, parts, client, arguments)
-
-
-def fit_parts(
-    estimator: Any,
-    task: FitTask,
-    parts: Sequence[Any],
-    client: Any,
-    arguments: Arguments = ROWS_ALONE,
-    bar: Bar | None = None,
-) -> Any:
-    """Fit on partitions that Dask computes or that the workers load.
-
-    `bar` replaces the progress bar of `verbose`; None keeps it.
-    """
+    parts = _parts(client, arguments, columns)
     earlier = None
-    if arguments.resume_from is not None:
-        opened = open_checkpoint(arguments.resume_from, estimator)
-        task, earlier = task.resuming(opened), estimator._supplied(opened.trace)
-    runner = CallbackRunner(estimator, arguments.callbacks) if arguments.callbacks is not None else None
-    finished = FinishedRounds(runner, earlier)
-    display = ProgressDisplay(int(estimator.verbose), call_actor, bar)
-    try:
-        results = _run_until_done(client, task, parts, finished, runner, display)
-    except WorkerLostError as error:
-        raise finished.final_error(error) from error
+    if resume_from is not None:
+        task, earlier = task.resuming(open_checkpoint(resume_from, estimator))
+    with ProgressBar(int(estimator.verbose)) as bar:
+        runner = CallbackRunner(estimator, [bar, *(callbacks or ())], earlier)
+        try:
+            results = _run_until_done(client, task, parts, runner)
+        except WorkerLostError as error:
+            raise runner.final_error(error) from error
     fitted = next(result.model for result in results if result.model is not None)
     if len({result.digest for result in results}) > 1:
         raise RuntimeError(
@@ -140,7 +122,7 @@ def fit_parts(
             "radboost, and processors that add integers alike? Please report it."
         )
     for message, category in dict.fromkeys(warning for result in results for warning in result.warnings):
-        warnings.warn(message, category, stacklevel=3)
+        warnings.warn(message, category, stacklevel=2)
     estimator._warn(fitted)
     fitted.workers_ = [result.usage for result in results]
     estimator.__dict__ = fitted.__dict__
@@ -167,17 +149,13 @@ def _client(client: Any) -> Any:
     return client
 
 
-def _parts(client: Any, X: Any, y: Any, arguments: Arguments, columns: Sequence[str] | None) -> list[Any]:
+def _parts(client: Any, arguments: Arguments, columns: Sequence[str] | None) -> list[Any]:
     """Partitions of all rows: delayed (of Dask collections), loaded (of rows in memory), or of Parquet files."""
-    if columns is not None and not are_files(X):
+    if columns is not None and not are_files(arguments.X):
         raise ValueError("columns are for X that names Parquet files. Take the columns out of X itself.")
     n_workers = max(1, len(client.nthreads()))
     parts: list[Any] = []
-    given = {TRAINING: (X, {"y": y}), VALIDATION: (arguments.X_val, {}), UNLABELLED: (arguments.X_unlabelled, {})}
-    for role, (rows, labels) in given.items():
-        beside = {**labels, **arguments.of_rows(role)}
-        if rows is None:
-            continue
+    for role, rows, beside in arguments.by_role():
         if are_files(rows):
             from_files = parquet_parts(rows, beside, columns, n_workers=n_workers, role=role)
             columns = from_files[0].features
@@ -189,23 +167,16 @@ def _parts(client: Any, X: Any, y: Any, arguments: Arguments, columns: Sequence[
     return parts
 
 
-def _run_until_done(
-    client: Any,
-    task: FitTask,
-    parts: Sequence[Any],
-    finished: FinishedRounds,
-    runner: CallbackRunner | None,
-    display: ProgressDisplay,
-) -> list[WorkerResult]:
+def _run_until_done(client: Any, task: FitTask, parts: Sequence[Any], runner: CallbackRunner) -> list[WorkerResult]:
     """Results of all workers; after a loss the workers that are left go on after the last finished round."""
     losses, n_rounds, had_workers = 0, 0, bool(client.nthreads())
     while True:
         try:
-            return _run(client, task, _assign(client, parts, had_workers), finished, runner, display)
+            return _run(client, task, _assign(client, parts, had_workers), runner)
         except RowsLostError:
             raise
         except WorkerLostError as error:
-            losses, n_rounds = (0 if finished.n_rounds > n_rounds else losses) + 1, finished.n_rounds
+            losses, n_rounds = (0 if runner.n_rounds > n_rounds else losses) + 1, runner.n_rounds
             if losses >= MAX_LOSSES_IN_A_ROW:
                 raise WorkerLostError(
                     f"{error} This was the {losses}th loss in a row without a round between them; is there enough "
@@ -214,9 +185,9 @@ def _run_until_done(
             had_workers = True
             _wait_for_workers(client, error)
             warnings.warn(
-                f"{error} The fit goes on after round {finished.n_rounds} with the workers that are left.",
+                f"{error} The fit goes on after round {runner.n_rounds} with the workers that are left.",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
 
@@ -274,38 +245,27 @@ def _wait_for_parts(client: Any, futures: Sequence[Any], had_workers: bool) -> N
             _wait_for_workers(client, WorkerLostError("No worker is left to compute the partitions."))
 
 
-def _run(
-    client: Any,
-    task: FitTask,
-    assigned: dict[str, list[Any]],
-    finished: FinishedRounds,
-    runner: CallbackRunner | None,
-    display: ProgressDisplay,
-) -> list[WorkerResult]:
+def _run(client: Any, task: FitTask, assigned: dict[str, list[Any]], runner: CallbackRunner) -> list[WorkerResult]:
     """One attempt: an actor on each worker, until all have ended or one is lost."""
     from distributed.protocol.pickle import dumps  # which takes functions of a notebook along
 
-    pickled, earlier = dumps(task), dumps(finished.rounds)
+    pickled, earlier = dumps(task), dumps(runner.rounds)
     submitted = [
         client.submit(
             Worker, rank, pickled, earlier, parts, actor=True, workers=[worker], allow_other_workers=False, pure=False
         )
         for rank, (worker, parts) in enumerate(assigned.items())
     ]
-    monitor = WorkerMonitor(client, list(assigned), submitted, display.poll)
+    monitor = WorkerMonitor(client, list(assigned), submitted)
     try:
         actors = monitor.results(submitted)
         assigned.clear()  # so that Dask releases the partitions; before there are actors it might forget them
         addresses = [ActorAddress(worker, actor.key) for worker, actor in zip(monitor.workers, actors, strict=True)]
         monitor.results(_call_all(actors, "connect", addresses))
-        with _aborting_on_error(actors, finished, monitor):
-            display.follow(actors)
+        with _aborting_on_error(actors, runner, monitor):
             running = _call_all(actors, "fit")
-            results = monitor.results(running, None if runner is None else CallbackBridge(actors[0], runner))
-        display.finish()
-        return results
+            return monitor.results(running, CallbackBridge(actors[0], runner) if task.reports else None)
     finally:
-        display.stop()
         client.cancel(submitted, force=True)  # also of those whose worker is lost, which would wait for another
 
 
@@ -317,7 +277,7 @@ def _call_all(actors: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
 
 
 @contextmanager
-def _aborting_on_error(actors: Sequence[Any], finished: FinishedRounds, monitor: WorkerMonitor) -> Iterator[None]:
+def _aborting_on_error(actors: Sequence[Any], runner: CallbackRunner, monitor: WorkerMonitor) -> Iterator[None]:
     """Abort the fits of all workers on an error of one of them or of the client; keep their finished rounds."""
     try:
         yield
@@ -330,25 +290,15 @@ def _aborting_on_error(actors: Sequence[Any], finished: FinishedRounds, monitor:
         if isinstance(error, WorkerLostError):
             for rank, actor in left.items():
                 rounds = monitor.reply(rank, call_actor(actor, "finished_rounds"))
-                finished.take(None if rounds is None else pickle.loads(rounds))
+                runner.take(None if rounds is None else pickle.loads(rounds))
         raise
-
-
-def _lost_workers_message(workers: Sequence[str], errors: Sequence[BaseException]) -> str:
-    """Error that names the lost workers, or the first error if they are not known."""
-    if not workers:
-        return f"A worker is gone ({errors[0]})."
-    if len(workers) == 1:
-        return f"The worker {workers[0]} is gone."
-    return f"The workers {', '.join(workers[:-1])} and {workers[-1]} are gone."
 
 
 class WorkerMonitor:
     """Waits for actors, and detects that one of their workers is lost."""
 
-    def __init__(self, client: Any, workers: list[str], actors: Sequence[Any], on_poll: Callable[[], None]) -> None:
+    def __init__(self, client: Any, workers: list[str], actors: Sequence[Any]) -> None:
         self.workers = workers  # addresses, by rank
-        self._on_poll = on_poll
         self._client, self._actors = client, actors
         self._was_running = [False] * len(workers)
         self._n_polls = 0
@@ -360,14 +310,15 @@ class WorkerMonitor:
             errors = [error for error in map(_error_of, done) if error is not None]
             lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
             lost = lost or self._gone_from_scheduler(at_once=bool(errors))
+            if lost:
+                raise WorkerLostError(f"Lost workers: {', '.join(lost)}.")
             own = [error for error in errors if not isinstance(error, WorkerLostError | OSError | CancelledError)]
-            if own and not lost:
+            if own:
                 raise own[0]
-            if lost or errors:
-                raise WorkerLostError(_lost_workers_message(lost, errors))
+            if errors:
+                raise WorkerLostError(f"A worker is lost ({errors[0]}).")
             if len(done) == len(running):
                 return [future.result() for future in running]
-            self._on_poll()
             if bridge is None:
                 time.sleep(POLL_SECONDS)
             else:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import _safe_indexing as rows_of
 
-from radboost.distributed.spill import SpilledPartition, spill
+from radboost.distributed.spill import SpilledPartition
 from radboost.rows.partitions import SUFFIXES, TRAINING, UNLABELLED, VALIDATION, LoadedPartition
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
@@ -82,8 +82,7 @@ def _make_part(X: Any, role: str, **beside: Any) -> LoadedPartition:
     for name, given in beside.items():
         if isinstance(given, Real):
             continue
-        shape = getattr(given, "shape", None)
-        height = len(given) if shape is None else int(shape[0])
+        height = LoadedPartition(given).n_rows
         if height != n_rows:
             raise ValueError(
                 f"A partition of X{suffix} has {n_rows} rows, and the one of {name}{suffix} beside it has {height}."
@@ -92,7 +91,10 @@ def _make_part(X: Any, role: str, **beside: Any) -> LoadedPartition:
 
 
 def _store_part(X: Any, role: str, **beside: Any) -> SpilledPartition:
-    return spill(_make_part(X, role, **beside))
+    """Called in a task of Dask's: stores a partition in the local directory of its worker."""
+    from distributed import get_worker
+
+    return SpilledPartition(_make_part(X, role, **beside), get_worker().local_directory)
 
 
 def is_array(given: Any) -> bool:

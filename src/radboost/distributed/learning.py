@@ -11,7 +11,7 @@ from typing import Any
 from radboost.boosting import FitContext, Trace
 from radboost.boosting.metrics import Metric, read_metrics
 from radboost.distributed.arguments import ROWS_ALONE, Arguments
-from radboost.distributed.callbacks import CallbackReceiver, ForwardingCallback
+from radboost.distributed.callbacks import ForwardingCallback, Receiver
 from radboost.distributed.metadata import WorkerCollective
 from radboost.distributed.sources import sources_of
 from radboost.estimators import (
@@ -27,7 +27,7 @@ from radboost.estimators._learning import FitSettings, needs_values
 from radboost.model_file import ModelFileError
 from radboost.rows.content import content_digests
 from radboost.rows.costs import read_example_costs
-from radboost.rows.partitions import TRAINING, VALIDATION, Partition, column_of, parts_of
+from radboost.rows.partitions import ONE_PROCESS, TRAINING, VALIDATION, Partition, column_of, parts_of
 from radboost.rows.prepare import PreparedRows, digest_of, read_training, read_validation
 from radboost.rows.read import check_classes
 
@@ -53,16 +53,17 @@ def check_estimator(estimator: Any) -> None:
 
 
 class RoundRecorder:
-    """Callback that gives access to the finished rounds of a fit that ends early."""
+    """Callback that gives access to the sizes of a fit, and to the finished rounds of one that ends early."""
 
-    def __init__(self) -> None:
-        self._context: FitContext | None = None
+    sizes = (0, 0, 0)  # rows, bytes of bins, bytes of scores
+    _context: FitContext | None = None
+
+    def on_rows_binned(self, prepared: PreparedRows) -> None:
+        n_cells, n_scores = prepared.data.n_rows * prepared.data.n_columns, prepared.n_rows * prepared.n_outputs
+        self.sizes = prepared.n_rows, 2 * n_cells, 8 * n_scores
 
     def on_fit_begin(self, context: FitContext) -> None:
         self._context = context
-
-    def on_rows_binned(self, prepared: PreparedRows) -> None:
-        """Called when the rows of this worker are binned."""
 
     def rounds(self) -> Trace | None:
         """Finished rounds; None before the first. Call it when the fit has ended."""
@@ -81,26 +82,29 @@ class FitTask:
     bins: str = "exact"  # as on one machine, or "sketch"
     resumed: SavedData | None = None  # of the checkpoint: digests of its rows
 
+    @property
+    def reports(self) -> bool:
+        """True if the first worker reports to the client, for callbacks or to show progress."""
+        return "callbacks" in self.given or bool(self.estimator.verbose)
+
     @classmethod
     def of(cls, estimator: Any, arguments: Arguments = ROWS_ALONE, bins: str = "exact") -> FitTask:
         check_estimator(estimator)
         if bins not in BINS:
             raise ValueError(f"bins must be {' or '.join(map(repr, BINS))}; got {bins!r}.")
-        if arguments.sources is not None and not isinstance(estimator, MultiSourceBoostClassifier):
-            raise ValueError(f"sources are for MultiSourceBoostClassifier; got {type(estimator).__name__}.")
         arguments.check(estimator)
         # Once: each draw of a seed advances a generator.
         seed = estimator._read_parameters().growth.seed
         return cls(estimator, seed, arguments.given, read_metrics(arguments.eval_metric), bins)
 
-    def resuming(self, opened: OpenedCheckpoint) -> FitTask:
-        """Task with the seed of a checkpoint, whose rows must be the same."""
+    def resuming(self, opened: OpenedCheckpoint) -> tuple[FitTask, Trace]:
+        """Task with the seed of a checkpoint, whose rows must be the same, and its rounds."""
         if not opened.in_any_order:
             raise ModelFileError(
                 f"The checkpoint {opened.data.path} is of a fit on one machine, which tells rows apart by their order, "
                 "too. Go on from it with estimator.fit(..., resume_from=...), or leave resume_from out to start again."
             )
-        return replace(self, seed=opened.seed, resumed=opened.data)
+        return replace(self, seed=opened.seed, resumed=opened.data), self.estimator._supplied(opened.trace)
 
     def run(
         self,
@@ -111,12 +115,12 @@ class FitTask:
         n_threads: int | None = None,
         earlier: Trace | None = None,
         recorder: RoundRecorder | None = None,
-        receiver: CallbackReceiver | None = None,
+        receiver: Receiver | None = None,
     ) -> Any:
         """Fit on the partitions of this worker; returns the fitted estimator, with its parameters as they were given.
 
         `first`: whether this worker shows progress. `n_threads`: value of n_jobs=None. `earlier`: rounds of an earlier
-        attempt, which are replayed. `recorder`: gets the rounds. `receiver`: where callbacks run; of the first worker.
+        attempt, which are replayed. `recorder`: gets sizes and rounds. `receiver`: of the first worker, for events.
         """
         own = copy(self.estimator)
         own.random_state = self.seed
@@ -127,12 +131,13 @@ class FitTask:
         if recorder is not None:
             recorder.on_rows_binned(prepared)
         callbacks: list[Any] = [] if recorder is None else [recorder]
-        if "callbacks" in self.given or self.resumed is not None:
+        waits, digests = "callbacks" in self.given, {}
+        if waits or self.resumed is not None:
             digests = content_digests(prepared, settings.growth.n_threads)
             if self.resumed is not None:
                 self.resumed.check(digests)
-            if "callbacks" in self.given:
-                callbacks.append(ForwardingCallback(workers, receiver, self.seed, digests))
+        if waits or receiver is not None:  # progress alone stops no fit: only the first worker waits for it
+            callbacks.append(ForwardingCallback(workers if waits else ONE_PROCESS, receiver, self.seed, digests))
         fitted = learn(own, prepared, settings=settings, go_on_from=earlier, callbacks=callbacks)
         for name in ("random_state", "verbose", "n_jobs"):
             setattr(fitted, name, getattr(self.estimator, name))

@@ -55,14 +55,6 @@ class WorkerCollective(Collective):
         """True if this worker has all rows."""
         raise NotImplementedError
 
-    def sum(self, values: npt.NDArray[np.int64]) -> None:
-        """Replace each integer by its sum over the workers."""
-        raise NotImplementedError
-
-    def maximum(self, values: npt.NDArray[np.float64]) -> None:
-        """Replace each number by its maximum over the workers."""
-        raise NotImplementedError
-
     def gather(self, data: bytes) -> list[bytes]:
         """Bytes of all workers, by rank."""
         raise NotImplementedError

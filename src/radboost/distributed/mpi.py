@@ -18,7 +18,7 @@ from radboost.distributed.callbacks import CallbackRunner
 from radboost.distributed.learning import FitTask, digest_of_model
 from radboost.distributed.metadata import WorkerCollective
 from radboost.estimators._checkpoints import describe_parameters, open_checkpoint
-from radboost.rows.partitions import TRAINING, UNLABELLED, VALIDATION, LoadedPartition
+from radboost.rows.partitions import LoadedPartition
 
 WITHOUT_EFFECT = {"n_jobs", "verbose"}  # on the model: may differ between ranks
 MAX_COUNT = 2**28  # entries of one exchange: MPI counts in 32 bits, and bytes have to fit too
@@ -127,11 +127,11 @@ def fit(
     try:
         task, earlier = _resumed(_same_for_all(task, workers), resume_from, workers, first)
         fitted = task.run(
-            _parts(X, y, arguments),
+            [LoadedPartition(rows, **beside, role=role) for role, rows, beside in arguments.by_role()],
             workers,
             first=first,
             earlier=earlier,
-            receiver=CallbackRunner(estimator, callbacks) if first and callbacks is not None else None,
+            receiver=CallbackRunner(estimator, callbacks).handle if first and callbacks is not None else None,
         )
         if len(set(workers.all_gather(digest_of_model(fitted)))) > 1:
             raise RuntimeError("The ranks ended with different models, which must not happen. Please report it.")
@@ -161,21 +161,13 @@ def _comm(comm: Any) -> Any:
     return comm
 
 
-def _parts(X: Any, y: Any, arguments: Arguments) -> list[LoadedPartition]:
-    parts = [LoadedPartition(X, y, **arguments.of_rows(TRAINING))]
-    for role, more in ((VALIDATION, arguments.X_val), (UNLABELLED, arguments.X_unlabelled)):
-        if more is not None:
-            parts.append(LoadedPartition(more, **arguments.of_rows(role), role=role))
-    return parts
-
-
 def _resumed(task: FitTask, path: Any, workers: WorkerCollective, first: bool) -> tuple[FitTask, Trace | None]:
     """Task and rounds of the checkpoint that the first rank has read."""
     if path is None:
         return task, None
     checkpoint = workers.all_gather(open_checkpoint(path, task.estimator) if first else None)[0]
     assert checkpoint is not None
-    return task.resuming(checkpoint), task.estimator._supplied(checkpoint.trace)
+    return task.resuming(checkpoint)
 
 
 def _same_for_all(task: FitTask, workers: WorkerCollective) -> FitTask:

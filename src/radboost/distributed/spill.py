@@ -33,7 +33,8 @@ class SpilledPartition:
                 f"({error}). Start the workers with --local-directory of a disk with more room, or pass fit partitions "
                 "that are in memory, as futures."
             ) from error
-        self._take()
+        self._pid = os.getpid()
+        self._remove = weakref.finalize(self, _unlink, self.path, self._pid)
 
     def load(self) -> LoadedPartition:
         try:
@@ -42,10 +43,6 @@ class SpilledPartition:
         except OSError as error:
             raise WorkerLostError(f"stored rows are gone ({error})") from None
         return part
-
-    def _take(self) -> None:
-        self._pid = os.getpid()
-        self._remove = weakref.finalize(self, _unlink, self.path, self._pid)
 
     def __getstate__(self) -> dict[str, Any]:
         # Dask may write small things to disk and read them again: the file stays for who comes back.
@@ -62,10 +59,3 @@ def _unlink(path: str, pid: int) -> None:
     if os.getpid() == pid:
         with suppress(OSError):
             Path(path).unlink()
-
-
-def spill(part: LoadedPartition) -> SpilledPartition:
-    """Called in a task of Dask's: stores a partition in the local directory of its worker."""
-    from distributed import get_worker
-
-    return SpilledPartition(part, get_worker().local_directory)

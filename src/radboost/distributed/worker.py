@@ -7,19 +7,20 @@ import pickle
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost._progress import lines_sent_to
+from radboost.boosting import FitContext
 from radboost.distributed.callbacks import CallbackEvent
 from radboost.distributed.collective import TreeCollective, WorkerLostError, add_contribution, parent_of
-from radboost.distributed.learning import FitTask, digest_of_model
+from radboost.distributed.learning import FitTask, RoundRecorder, digest_of_model
 from radboost.distributed.metadata import WorkerCollective, WorkerTraffic
-from radboost.distributed.progress import ProgressReport, WorkerState, WorkerUsage
-from radboost.rows.partitions import Partition
+from radboost.rows.partitions import LoadedPartition, Partition
 
 NO_MORE_EVENTS = b""  # ends the queue of callback events
 
@@ -33,6 +34,34 @@ class ActorAddress:
 
 
 @dataclass(frozen=True)
+class WorkerUsage:
+    """Rows, memory and traffic of one worker in a fit: an entry of `workers_`.
+
+    Attributes
+    ----------
+    address : str
+    n_partitions, n_rows : int
+        Partitions of the worker, and rows with a positive weight in them.
+    bytes_of_bins, bytes_of_scores : int
+        Bins of the rows, one byte for each value by row and one by column; and 8 bytes for each score.
+    n_exchanges, bytes_sent : int
+        Collective operations with the other workers, and bytes sent to the parent in their tree (0 for the first
+        worker; replies are not counted).
+    seconds_waiting : float
+        Time in these operations.
+    """
+
+    address: str
+    n_partitions: int
+    n_rows: int
+    bytes_of_bins: int
+    bytes_of_scores: int
+    n_exchanges: int
+    bytes_sent: int
+    seconds_waiting: float
+
+
+@dataclass(frozen=True)
 class WorkerResult:
     """Outcome of a fit on one worker."""
 
@@ -40,6 +69,37 @@ class WorkerResult:
     usage: WorkerUsage
     model: Any = None  # of the first worker; None elsewhere
     warnings: tuple[tuple[str, type[Warning]], ...] = ()  # of the first worker
+
+
+class AbortableRecorder(RoundRecorder):
+    """Callback that ends the fit of a worker where the client asks for it."""
+
+    abort_reason: str | None = None
+
+    def on_fit_begin(self, context: FitContext) -> None:
+        super().on_fit_begin(context)
+        self.check_aborted()
+
+    def on_round_end(self, context: FitContext) -> None:
+        """Needed by a worker that has all rows: no collective operation would end its fit."""
+        self.check_aborted()
+
+    def check_aborted(self) -> None:
+        """End the fit if the client has asked for it."""
+        if self.abort_reason is not None:
+            raise WorkerLostError(self.abort_reason)
+
+
+class AbortablePartition:
+    """Partition that is not loaded any more once the fit is to end."""
+
+    def __init__(self, part: Partition, recorder: AbortableRecorder) -> None:
+        self.n_rows, self.role = part.n_rows, part.role
+        self._part, self._recorder = part, recorder
+
+    def load(self) -> LoadedPartition:
+        self._recorder.check_aborted()
+        return self._part.load()
 
 
 class DaskCollective(WorkerCollective):
@@ -65,8 +125,6 @@ class DaskCollective(WorkerCollective):
         values[:] = self._run("maximum", values)
 
     def gather(self, data: bytes) -> list[bytes]:
-        if self.alone:
-            return [data]
         by_rank = self._run("gather", {self._rank: data})
         return [by_rank[rank] for rank in range(self._n_workers)]
 
@@ -89,16 +147,14 @@ def n_bytes_of(contribution: Any) -> int:
 
 
 class Worker:
-    """The actor. The client and other workers call its coroutines, which run in Dask's event loop.
-
-    The first worker is also the `CallbackReceiver` of its fit.
-    """
+    """The actor. The client and other workers call its coroutines, which run in Dask's event loop."""
 
     def __init__(self, rank: int, task: bytes, earlier: bytes, parts: Sequence[Partition]) -> None:
         self._events: asyncio.Queue[bytes] = asyncio.Queue()
         self._replies: asyncio.Queue[str | WorkerLostError | None] = asyncio.Queue()
-        self._rank, self._task, self._earlier, self._parts = rank, task, earlier, list(parts)
-        self._state = WorkerState()
+        self._rank, self._task, self._earlier = rank, task, earlier
+        self._recorder = AbortableRecorder()
+        self._parts = [AbortablePartition(part, self._recorder) for part in parts]
         self._ended = asyncio.Event()
         self._addresses: list[ActorAddress] = []
         self._tree: TreeCollective | None = None
@@ -130,24 +186,21 @@ class Worker:
     async def finished_rounds(self) -> bytes:
         """Finished rounds of this worker, pickled, once its fit has ended."""
         await self._ended.wait()
-        return pickle.dumps(self._state.rounds())
+        return _pickled(self._recorder.rounds())
 
-    async def progress(self, n_rounds: int, n_messages: int) -> ProgressReport:
-        """Progress since the client received `n_rounds` rounds and `n_messages` messages."""
-        return self._state.report(n_rounds, n_messages)
+    async def next_event(self, *replies: str | None) -> bytes:
+        """Next event of the first worker, pickled; waits for it.
 
-    async def next_event(self) -> bytes:
-        """Next `CallbackEvent` of the first worker, pickled; waits for it."""
+        A reply to the last event is given along: the reason to stop the fit, or None.
+        """
+        for reply in replies:
+            await self._replies.put(reply)
         return await self._events.get()
 
-    async def reply(self, reason: str | None) -> None:
-        """Deliver the callbacks' reply to the last event: the reason to stop the fit, or None."""
-        await self._replies.put(reason)
-
-    def handle(self, event: CallbackEvent) -> str | None:
+    def _handle(self, event: CallbackEvent | str) -> str | None:
         """Reply of the callbacks in the client. Called in the thread of the fit."""
         assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(self._ask_client(pickle.dumps(event)), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._ask_client(_pickled(event)), self._loop).result()
 
     async def _ask_client(self, event: bytes) -> str | None:
         await self._events.put(event)
@@ -163,42 +216,31 @@ class Worker:
 
     async def abort(self, reason: str) -> None:
         """End the fit of this worker with a `WorkerLostError`."""
-        self._state.abort_reason = reason
+        self._recorder.abort_reason = reason
         if self._tree is not None:
             self._tree.abort(reason)
         await self._replies.put(WorkerLostError(reason))
 
     def _fit(self, workers: DaskCollective) -> WorkerResult:
         task: FitTask = pickle.loads(self._task)
-        parts, self._parts = self._state.count_loads(self._parts), []
-        first = self._rank == 0
-        options: dict[str, Any] = {
-            "first": first,
-            "n_threads": self._worker.state.nthreads,
-            "earlier": pickle.loads(self._earlier),
-            "recorder": self._state,
-            "receiver": self if first else None,
-        }
-        if not first:
-            return WorkerResult(digest_of_model(task.run(parts, workers, **options)), self._usage())
-        with warnings.catch_warnings(record=True) as caught, lines_sent_to(self._state.add_message):
-            warnings.simplefilter("always")
-            model = task.run(parts, workers, **options)
-        shown = tuple((str(one.message), one.category) for one in caught)
-        return WorkerResult(digest_of_model(model), self._usage(), model, shown)
-
-    def _usage(self) -> WorkerUsage:
-        state, traffic = self._state, self.traffic
-        return WorkerUsage(
-            self._addresses[self._rank].worker,
-            state.n_parts,
-            state.n_rows,
-            state.bytes_of_bins,
-            state.bytes_of_scores,
-            traffic.n_exchanges,
-            traffic.bytes_sent,
-            traffic.seconds_waiting,
-        )
+        parts, self._parts = self._parts, []
+        n_parts, first = len(parts), self._rank == 0
+        # Of the first alone: workers may be threads of one process, which share the filters of warnings.
+        recording = warnings.catch_warnings(record=True, action="always") if first else nullcontext()
+        with recording as caught, lines_sent_to(self._handle):
+            model = task.run(
+                parts,
+                workers,
+                first=first,
+                n_threads=self._worker.state.nthreads,
+                earlier=pickle.loads(self._earlier),
+                recorder=self._recorder,
+                receiver=self._handle if first and task.reports else None,
+            )
+        address = self._addresses[self._rank].worker
+        usage = WorkerUsage(address, n_parts, *self._recorder.sizes, **asdict(self.traffic))
+        shown = tuple((str(one.message), one.category) for one in caught or ())
+        return WorkerResult(digest_of_model(model), usage, model if first else None, shown)
 
     async def _call_parent(self, number: int, kind: str, rank: int, contribution: Any) -> Any:
         from distributed.protocol import to_serialize
@@ -219,3 +261,9 @@ class Worker:
         if reply["status"] != "OK":
             raise reply["exception"]
         return reply["result"]
+
+
+def _pickled(value: Any) -> bytes:
+    from distributed.protocol.pickle import dumps  # which takes classes of a notebook along
+
+    return bytes(dumps(value))

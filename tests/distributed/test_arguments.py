@@ -22,10 +22,10 @@ from radboost import (
     RGBRegressor,
     SoftmaxBoostClassifier,
 )
-from radboost.distributed import domains
 from radboost.distributed.arguments import Arguments
 from radboost.distributed.collections import plain_parts
 from radboost.distributed.learning import FitTask
+from radboost.estimators import _sources
 from radboost.estimators._held_back import sample
 from radboost.rows.domains import fit_domains
 from radboost.rows.partitions import SUFFIXES
@@ -150,7 +150,7 @@ def test_rows_in_memory_are_cut_into_parts() -> None:
 @pytest.mark.parametrize("own", [None, DecisionTreeClassifier(max_depth=3, max_features=2, random_state=0)])
 def test_q_is_learned_from_a_sample_drawn_by_content(own: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is the same for any number of workers, and the model is that of one machine with this Q."""
-    monkeypatch.setattr(domains, "MOST_ROWS", 80)
+    monkeypatch.setattr(_sources, "MOST_ROWS", 80)
     estimator = MultiSourceBoostClassifier(3, domain_classifier=own)
     given = {"X": np.nan_to_num(X), "y": LABELS, "sources": SOURCES}
     models = [fit_by_threads(estimator, spread(given, n + 2), n)[-1] for n in (1, 2, 3)]

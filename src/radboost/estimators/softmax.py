@@ -249,7 +249,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             validation=(X_val, y_val, sample_weight_val),
             offsets=(offset, offset_val),
             eval_metric=eval_metric,
-            add=lambda training, validation: self._costs_of_examples(training, validation, cost, cost_val),
+            add=lambda _, training, validation: self._costs_of_examples(training, validation, cost, cost_val),
         )
 
     def _check_training(self, training: CheckedRows) -> None:

@@ -81,7 +81,7 @@ def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> I
 
 def on_share_grid(shares: FloatArray, n_classes: int) -> FloatArray:
     """Q(k | x) rounded to the nearest multiple of its unit."""
-    grid = SHARE_GRID[min(n_classes, 3)]
+    grid = SHARE_GRID[min(max(n_classes, 2), 3)]
     return np.ascontiguousarray(np.rint(shares / grid) * grid)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -45,6 +45,24 @@ def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Re
         LoadedPartition(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows
     ]
     return [ReloadedPartition(part) for part in parts]
+
+
+@contextmanager
+def local_cluster(n_workers: int, **options: Any) -> Iterator[Any]:
+    """A client of workers that are processes; one that is killed is started again."""
+    import dask
+
+    from distributed import Client, LocalCluster
+
+    # Dask would close a worker for good that is not back after 15 seconds, or is killed again just then.
+    patience = {"distributed.comm.timeouts.connect": "60s", "distributed.deploy.lost-worker-timeout": "1h"}
+    with (
+        dask.config.set(patience),
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", **options) as local,
+        Client(local) as client,
+    ):
+        client.wait_for_workers(n_workers, timeout=180)
+        yield client
 
 
 def lazily(*arrays: np.ndarray, n_parts: int = 6) -> list[list[Any]]:

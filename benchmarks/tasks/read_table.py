@@ -70,18 +70,14 @@ def ours(path: str, threads: int, texts: list[str]) -> Iterator[str]:
     from radboost.cli.options import FitOptions
     from radboost.cli.reading import ReadOptions
     from radboost.cli.source import RowSource
-    from radboost.rows.prepare import prepare
 
     given: dict[str, Any] = dict.fromkeys((field.name for field in fields(FitOptions)), ())
     given |= {"data": (path,), "target": TARGET, "read": ReadOptions()}
     given |= dict.fromkeys(("task", "weights", "group", "time"))
     yield "imports"
-    rows = RowSource(FitOptions(**given), Console(as_json=True)).take(None)
+    source = RowSource(FitOptions(**given), Console(as_json=True))
     yield "read"
-    X, y = rows.table.for_model("table"), rows.y
-    del rows
-    yield "convert"
-    prepare(DeepBoostClassifier(n_jobs=threads), X, y, n_threads=threads)
+    source.prepared(DeepBoostClassifier(n_jobs=threads))
     yield "bins"
 
 

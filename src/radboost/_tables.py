@@ -154,7 +154,7 @@ def _encoded_arrow(column: Any) -> Encoded | None:
     elif any(chunk.dictionary.null_count for chunk in column.chunks):  # Arrow does not unify such dictionaries
         return None
     chunks = column.unify_dictionaries().chunks
-    codes = [_whole(np.asarray(chunk.indices)) for chunk in chunks]
+    codes = [np.asarray(chunk.indices.fill_null(-1)) for chunk in chunks]
     return list(np.asarray(chunks[0].dictionary)), codes[0] if len(codes) == 1 else np.concatenate(codes)
 
 
@@ -199,6 +199,19 @@ def take_columns(X: Any, columns: Sequence[int]) -> Any:
     if is_arrow(X):
         return X.select(columns)
     return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+
+
+def shares_memory(matrix: Any, table: Any) -> bool:
+    """Check whether a matrix of all columns of an array or a data frame is no copy of it."""
+    first = table.iloc[:1, 0].to_numpy() if hasattr(table, "iloc") else table
+    return isinstance(first, np.ndarray) and bool(np.may_share_memory(matrix, first))
+
+
+def rows_between(X: Any, first: int, last: int) -> Any:
+    """Rows of a table from `first` to before `last`, without a copy."""
+    if is_arrow(X):
+        return X.slice(first, last - first)
+    return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]
 
 
 def without_arrow(given: Any) -> Any:

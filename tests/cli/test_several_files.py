@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -248,3 +250,43 @@ def test_parts_together_show_what_the_table_does() -> None:
     whole = LabeledRows.joined([part(0, 3), part(3, 5), part(5, 7)]).table.take(np.arange(7))
     assert whole.for_model("table", with_others=True)["a"].to_pylist() == texts
     assert whole.for_model("table")["a"].to_pylist() == ["u", *[None] * 4, "u", None]
+
+
+MEMORY = """
+import sys
+from pathlib import Path
+
+from radboost import DeepBoostClassifier
+from radboost.cli.console import Console
+from radboost.cli.options import FitOptions
+from radboost.cli.reading import ReadOptions
+from radboost.cli.source import RowSource
+
+def kilobytes(name):
+    return int(open("/proc/self/status").read().split(name + ":")[1].split()[0])
+
+given = dict.fromkeys(FitOptions.__dataclass_fields__, ()) | dict.fromkeys(("task", "weights", "group", "time"))
+before = 0
+for path in sys.argv[1:]:  # a small table first, for what libraries load and keep
+    options = FitOptions(**{**given, "data": (path,), "target": "y", "read": ReadOptions()})
+    before = kilobytes("VmRSS")
+    open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+    RowSource(options, Console(as_json=True)).prepared(DeepBoostClassifier(n_jobs=2))
+print((kilobytes("VmHWM") - before) * 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux counts the peak of memory anew")
+def test_a_large_table_needs_its_bins_and_200_megabytes(tmp_path: Path) -> None:
+    rng, n_rows, n_columns = np.random.default_rng(0), 5_000_000, 14
+    numbers = {f"n{k}": rng.integers(0, 10 ** (k + 1), n_rows) for k in range(6)}
+    words = pa.array([f"w{k}" for k in range(40)])
+    texts = {f"t{k}": words.take(pa.array(rng.integers(0, 5 * (k + 1), n_rows))) for k in range(8)}
+    table = pa.table({**numbers, **texts, "y": words.take(pa.array(rng.integers(0, 2, n_rows)))})
+    parquet.write_table(table.slice(0, 1000), tmp_path / "small.parquet")
+    parquet.write_table(table, tmp_path / "large.parquet")
+    files = [str(tmp_path / name) for name in ("small.parquet", "large.parquet")]
+    run = subprocess.run([sys.executable, "-c", MEMORY, *files], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) <= n_rows * n_columns + 200e6

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,12 +14,9 @@ import pytest
 from sklearn.base import clone
 
 import radboost.distributed as cluster_fits
-from distributed_tools import everything, lazily
+from distributed_tools import everything, lazily, local_cluster
 from fingerprints import table, with_categories
-from radboost import (
-    Checkpoint,
-    DeepBoostClassifier,
-)
+from radboost import Checkpoint, DeepBoostClassifier
 from radboost.distributed import cluster
 
 dask = pytest.importorskip("dask")
@@ -34,20 +28,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:The model")
 DEEP = DeepBoostClassifier(3, complexity_penalty=0.01, max_depth=3, calibration=None)
 
 
-def started(n_workers: int) -> Iterator[Any]:
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "60s"}),
-        distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as local,
-        distributed.Client(local) as client,
-    ):
-        client.wait_for_workers(n_workers, timeout=180)
-        assert len(client.nthreads()) == n_workers
-        yield client
-
-
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    yield from started(2)
+    with local_cluster(2) as client:
+        yield client
 
 
 def spread(client: Any, given: Any, n_parts: int) -> list[Any]:
@@ -75,52 +59,33 @@ def stored_files(dask_worker: Any) -> int:
     return len(list(Path(dask_worker.local_directory).glob("radboost-*.part")))
 
 
-def test_partitions_that_are_computed_are_stored_until_the_fit_has_ended(
-    client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def remove_stored(dask_worker: Any) -> None:
+    for path in Path(dask_worker.local_directory).glob("radboost-*.part"):
+        path.unlink()
+
+
+def test_partitions_are_stored_until_the_fit_has_ended(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are computed again where their files are gone."""
     X, y = table(2, 150, 4)
     place, seen = cluster._assign, []
 
     def placed(*given: Any) -> Any:
         found = place(*given)
         seen.append(sum(client.run(stored_files).values()))
-        return found
-
-    monkeypatch.setattr(cluster, "_assign", placed)
-    model = cluster_fits.fit(clone(DEEP), *lazily(X, y, n_parts=5), client=client)
-    order = np.concatenate([np.arange(150)[part::5] for part in range(5)])
-    assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
-    assert seen == [5]
-    for _ in range(100):
-        left = sum(client.run(stored_files).values())
-        if not left:
-            break
-        time.sleep(0.05)
-    assert left == 0
-
-
-def remove_stored(dask_worker: Any) -> None:
-    for path in Path(dask_worker.local_directory).glob("radboost-*.part"):
-        path.unlink()
-
-
-def test_stored_partitions_that_are_gone_are_computed_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = table(2, 150, 4)
-    place, n_placed = cluster._assign, []
-
-    def placed(*given: Any) -> Any:
-        found = place(*given)
-        n_placed.append(len(found))
-        if len(n_placed) == 1:
+        if len(seen) == 1:
             client.run(remove_stored)
         return found
 
     monkeypatch.setattr(cluster, "_assign", placed)
     with pytest.warns(RuntimeWarning, match="stored rows are gone.* goes on after round 0"):
-        model = cluster_fits.fit(clone(DEEP), *lazily(X, y, n_parts=4), client=client)
-    order = np.concatenate([np.arange(150)[part::4] for part in range(4)])
+        model = cluster_fits.fit(clone(DEEP), *lazily(X, y, n_parts=5), client=client)
+    order = np.concatenate([np.arange(150)[part::5] for part in range(5)])
     assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
-    assert len(n_placed) == 2
+    assert seen == [5, 5]
+    end = time.monotonic() + 60.0
+    while any(client.run(stored_files).values()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 class Rounds:
@@ -247,65 +212,3 @@ def test_data_frames(client: Any, frame: Any) -> None:
     assert model.feature_names_in_.tolist() == list("abcdef")
     np.testing.assert_array_equal(cluster_fits.predict_proba(model, rows).compute(), expected.predict_proba(X))
     np.testing.assert_array_equal(cluster_fits.predict(model, rows).compute(), expected.predict(X))
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_killed_changes_nothing_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten times at random moments, among them those of loading and of binning.
-
-    Moments are shares of the time that a fit without a loss takes here, of all of it and of that in which workers fit.
-    """
-    begun: list[float] = []
-    timers: list[threading.Timer] = []
-    called = cluster._call_all
-
-    def calling(members: Any, method: str, *arguments: Any) -> Any:
-        if method == "fit":
-            begun.append(time.monotonic())
-            while timers:
-                timers.pop().start()
-        return called(members, method, *arguments)
-
-    monkeypatch.setattr(cluster, "_call_all", calling)
-    X, y = table(1, 900, 5, 3, missing=0.05)
-    estimator = DeepBoostClassifier(40, complexity_penalty=0.01, calibration=None)
-    expected = everything(clone(estimator).fit(X, y))
-    rng = np.random.default_rng(4)
-    told = []
-    for client in started(3):
-        start = time.monotonic()
-        assert everything(cluster_fits.fit(clone(estimator), *lazily(X, y, n_parts=8), client=client)) == expected
-        end = time.monotonic()
-    whole, fitting = end - start, end - begun[0]
-    for run in range(10):
-        for client in started(3):
-            rows, labels = lazily(X, y, n_parts=8)
-            victim = int(rng.choice(list(client.run(os.getpid).values())))
-            seconds = rng.uniform(0.0, whole if run % 2 else 0.8 * fitting)
-            timer = threading.Timer(seconds, os.kill, (victim, signal.SIGKILL))
-            if run % 2:
-                timer.start()
-            else:
-                timers.append(timer)
-            with warnings.catch_warnings(record=True) as found:
-                warnings.simplefilter("always")
-                model = cluster_fits.fit(clone(estimator), rows, labels, client=client)
-            assert everything(model) == expected
-            told += [str(one.message) for one in found if "goes on after round" in str(one.message)]
-            timer.join()
-    assert told  # some were hit in the middle
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The worker")
-def test_rows_that_are_lost_for_good_end_the_fit() -> None:
-    X, y = table(1, 900, 5, 3)
-    for client in started(2):
-        rows, labels = spread(client, X, 4), spread(client, y, 4)
-        victim = next(iter(client.run(os.getpid).values()))
-        timer = threading.Timer(2.0, os.kill, (victim, signal.SIGKILL))
-        timer.start()
-        given = DeepBoostClassifier(2000, complexity_penalty=0.01, calibration=None)
-        with pytest.raises(cluster_fits.WorkerLostError, match="cannot be computed again"):
-            cluster_fits.fit(given, rows, labels, client=client)
-        assert not hasattr(given, "ensemble_")

@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 
 import radboost.distributed as cluster_fits
-from distributed_tools import everything
+from distributed_tools import everything, local_cluster
 from fingerprints import fractions, table
 from radboost import DeepBoostClassifier, _progress, load
 from radboost.distributed import cluster, progress
@@ -31,12 +31,7 @@ SHOWN = DeepBoostClassifier(3, max_depth=1, complexity_penalty=0.01, calibration
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Two workers as threads of this process."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, protocol="tcp://"
-        ) as local,
-        distributed.Client(local) as client,
-    ):
+    with local_cluster(2, processes=False, protocol="tcp://") as client:
         yield client
 
 

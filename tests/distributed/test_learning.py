@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+import weakref
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -79,13 +80,6 @@ WEIGHTED = [
 SLOW_LOSSES = ("squared", "quantile", "poisson")
 
 
-def in_words(dtype: Any) -> tuple[pd.DataFrame, np.ndarray]:
-    """`words` with numbers of this type."""
-    X, y = words()
-    numbers = [name for name in X if name not in ("a", "d")]
-    return X.astype(dict.fromkeys(numbers, dtype)), y
-
-
 @pytest.mark.parametrize(
     ("estimator", "data", "weights"),
     [
@@ -100,16 +94,38 @@ def in_words(dtype: Any) -> tuple[pd.DataFrame, np.ndarray]:
         ),
         *((clone(DEEP).set_params(class_weight=of), THREE, w) for of in OF_CLASSES for w in (None, fractions(240))),
         # Early stopping and calibration hold rows back, which are made of bins, with categories and missing values.
-        *(
-            (RGBClassifier(6, early_stopping=2, categorical_features=["a", "d"]), in_words(kind), fractions(240))
-            for kind in (np.float32, np.float64)
-        ),
+        (RGBClassifier(6, early_stopping=2, categorical_features=["a", "d"]), words(), fractions(240)),
+        (clone(DEEP).set_params(family=["trees", "kernel"]), THREE, None),  # kernels need the values
         (RGBClassifier(2, **NAMED), words(), np.where(words()[0]["a"].isin(["w1", "w2"]), 0.0, fractions(240) + 1.0)),
     ],
 )
 @pytest.mark.filterwarnings("ignore:X holds text")
 def test_models_of_parts_are_those_of_all_rows(estimator: Any, data: Any, weights: Any) -> None:
     check(estimator, *data, weights)
+
+
+class Watched(ReloadedPartition):
+    """Knows which of the loaded values are still in memory when a part is loaded."""
+
+    alive: ClassVar[list[weakref.ref[np.ndarray]]] = []
+    most = 0
+
+    def load(self) -> LoadedPartition:
+        loaded = super().load()
+        Watched.alive = [one for one in Watched.alive if one() is not None] + [weakref.ref(loaded.X)]
+        Watched.most = max(Watched.most, len(Watched.alive))
+        return loaded
+
+
+@pytest.mark.parametrize(("kept", "n_passes"), [(0, 3), (2**26, 1)])
+def test_one_part_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch, kept: int, n_passes: int) -> None:
+    """To check, cut and bin them; early stopping and calibration need no values. Small parts are kept."""
+    monkeypatch.setattr(reader, "KEPT_BYTES", kept)
+    monkeypatch.setattr(Watched, "most", 0)
+    parts = [Watched(LoadedPartition(TWO[0][k::5], TWO[1][k::5])) for k in range(5)]
+    fit_by_threads(RGBClassifier(2, early_stopping=1), parts, 1)
+    assert [part.n_loads for part in parts] == [1 + n_passes] * 5  # the tools look for weights once
+    assert Watched.most <= 2 or kept  # the one before may be there while the next is made
 
 
 def test_poisson_where_a_worker_has_zeros_alone() -> None:

@@ -30,7 +30,7 @@ class Texts:
 
     levels: Any
     """Array of pyarrow: strings, without missing ones."""
-    places: npt.NDArray[np.integer[Any]]
+    ranks: npt.NDArray[np.integer[Any]]
     """Index of each row's text, and the number of texts where it is missing."""
     counts: npt.NDArray[np.int64]
     """Number of rows of each text; shape (n_texts,)."""
@@ -58,7 +58,7 @@ class Texts:
 
         sizes = [len(dictionary) for dictionary, _ in chunks]
         indices = [
-            pc.fill_null(of_rows, size).to_numpy(zero_copy_only=False)
+            np.asarray(of_rows.cast(pa.int32()).fill_null(size) if of_rows.null_count else of_rows)
             for size, (_, of_rows) in zip(sizes, chunks, strict=True)
         ]
         counted = [np.bincount(one, minlength=size + 1)[:size] for size, one in zip(sizes, indices, strict=True)]
@@ -69,18 +69,18 @@ class Texts:
         levels = levels.take(pc.sort_indices(levels))
         missing = len(levels)
         kind = next(one for one in (np.int8, np.int16, np.int32) if missing <= np.iinfo(one).max)
-        ranks = pc.fill_null(pc.index_in(texts, levels), missing).to_numpy(zero_copy_only=False).astype(kind)
+        rank_of = pc.fill_null(pc.index_in(texts, levels), missing).to_numpy(zero_copy_only=False).astype(kind)
         starts = np.cumsum([0, *sizes])[:-1].tolist()
-        places = [
-            np.append(ranks[start : start + size], kind(missing))[one]
+        ranks = [
+            np.append(rank_of[start : start + size], kind(missing))[one]
             for start, size, one in zip(starts, sizes, indices, strict=True)
         ]
-        counts = np.bincount(ranks, counts, missing + 1)[:missing].astype(np.int64)
-        return cls(levels, np.concatenate([np.zeros(0, dtype=kind), *places]), counts)
+        counts = np.bincount(rank_of, counts, missing + 1)[:missing].astype(np.int64)
+        return cls(levels, np.concatenate([np.zeros(0, dtype=kind), *ranks]), counts)
 
     @property
     def n_rows(self) -> int:
-        return len(self.places)
+        return len(self.ranks)
 
     @cached_property
     def values(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class Texts:
 
         of_levels = np.asarray(of_levels)
         given = np.append(of_levels, np.asarray(missing, dtype=of_levels.dtype))
-        return pa.array(given).take(pa.array(self.places)).to_numpy()  # type: ignore[no-any-return]
+        return pa.array(given).take(pa.array(self.ranks)).to_numpy()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
     texts = Texts.of_chunks([(one.dictionary.cast(pa.string()), one.indices) for one in column.chunks], known)
     if spelled and len(texts.levels) and texts.values[0].startswith("'"):
         levels = pa.array([*unquoted(texts.values), None], pa.string())
-        return Texts.of_chunks([(levels, pa.array(texts.places))], known)
+        return Texts.of_chunks([(levels, pa.array(texts.ranks))], known)
     return texts
 
 

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,12 +66,16 @@ class CsvText:
         """All of the text."""
         return self.head if self._path is None else in_utf8(Path(self._path).read_bytes(), self._path)
 
-    def holds(self, byte: bytes) -> bool:
-        """True if this byte is anywhere in the text."""
+    @cached_property
+    def quotes_and_zeros(self) -> tuple[bool, bool]:
+        """Whether the text has a double quote, and a byte of zero, anywhere."""
         if self._path is None:
-            return byte in self.head
+            return b'"' in self.head, b"\x00" in self.head
+        found = [False, False]
         with Path(self._path).open("rb") as file:
-            return any(byte in block for block in iter(partial(file.read, _BLOCK_BYTES), b""))
+            for block in iter(partial(file.read, _BLOCK_BYTES), b""):
+                found = [found[0] or b'"' in block, found[1] or b"\x00" in block]
+        return found[0], found[1]
 
     def stream(self) -> Any:
         """File of pyarrow with this text."""
@@ -82,7 +86,7 @@ class CsvText:
 
 def read_csv(text: CsvText, name: str, kind: str, options: ReadOptions) -> CsvTable:
     """Table in the text of a file; separator and names are detected where the options have none."""
-    if text.holds(b"\x00"):
+    if text.quotes_and_zeros[1]:
         raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
     records_by = {separator: _records(text.head, separator) for separator in _candidates(kind, options)}
     separator = max(records_by, key=lambda one: _regularity(records_by[one]))
@@ -222,7 +226,7 @@ def _parsed(text: CsvText, name: str, separator: str, n_columns: int, skip: int)
             text.stream(),
             read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=block_size),
             # lines may end inside of quotes
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=text.holds(b'"')),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=text.quotes_and_zeros[0]),
             convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         ) as reader:
             return _table_of([_narrowed(batch) for batch in reader])

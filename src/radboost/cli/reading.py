@@ -118,7 +118,6 @@ def _row_names(kept: npt.NDArray[np.int64] | None, lines: Any, rows: npt.NDArray
 
 def open_tables(paths: Sequence[str], options: ReadOptions) -> RawTable | ParquetTable:
     """Table in one file, or in several with the same columns; large ones in Parquet files are read by parts."""
-    _return_memory()
     expanded = [one for path in paths for one in _files_of(path)]
     if all(path != STDIN and _format_of(path, options) == "parquet" and Path(path).is_file() for path in expanded):
         from radboost.cli.parquet import ParquetTable
@@ -126,17 +125,19 @@ def open_tables(paths: Sequence[str], options: ReadOptions) -> RawTable | Parque
 
         contents = read_contents(expanded)
         if sum(sum(one.group_rows) * len(one.names) for one in contents) * NUMBER_BYTES > IN_MEMORY_BYTES:
+            _return_memory(0)
             return ParquetTable(expanded[0], contents[0].names, expanded)
+    _return_memory(100)  # at once would cost time
     return read_tables(expanded, options)
 
 
-def _return_memory() -> None:
-    """Let pyarrow return memory as soon as it is free: its usual pool keeps that of its threads."""
+def _return_memory(milliseconds: int) -> None:
+    """Let pyarrow return memory when it is free for this time: its usual pool keeps that of its threads."""
     import pyarrow as pa
 
     if "jemalloc" in pa.supported_memory_backends():
         pa.set_memory_pool(pa.jemalloc_memory_pool())
-        pa.jemalloc_set_decay_ms(0)
+        pa.jemalloc_set_decay_ms(milliseconds)
 
 
 def _files_of(path: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -40,12 +40,12 @@ from radboost.cli.rows import (
 )
 from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest
 from radboost.cli.targets import TargetSummary, present
-from radboost.distributed.learning import needs_values
 from radboost.estimators import learn
+from radboost.estimators._learning import needs_values
 from radboost.model_file import ColumnSchema, Schema
 from radboost.report.figures import count
 from radboost.rows.hashing import Hashes, cell_bits, order_of
-from radboost.rows.partitions import TRAINING, LoadedPartition
+from radboost.rows.partitions import TRAINING, LoadedPartition, Partition
 from radboost.rows.prepare import PreparedRows, read_training
 
 MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
@@ -217,7 +217,7 @@ class RowSource:
 
     @cached_property
     def _keys(self) -> RowKeys:
-        keys, named = RowKeys.of(self._in_parts()), self._named
+        keys, named = RowKeys.of(part.read() for part in self._with(None)), self._named
         if keys.units is not None:
             n_groups = len(np.unique(keys.units[keys.units != keys.hashes]))
             if n_groups < 2:
@@ -236,9 +236,6 @@ class RowSource:
             return
         for part in self._parts:
             yield CountedRows.of(part.read(), self._named)
-
-    def _in_parts(self) -> Iterable[LabeledRows]:
-        return map(self._labeled, self._counted()) if self._whole is None else [self._whole]
 
     def _describe(self, where: str, console: Console) -> None:
         """Read all rows once, and decide on the task and the columns."""
@@ -343,15 +340,20 @@ class RowSource:
 
     def take(self, rows: Rows | None) -> LabeledRows:
         """Rows with these ascending indices, in memory; None: all."""
-        if self._whole is not None:
-            return self._whole if rows is None else self._whole.take(rows)
-        return LabeledRows.joined([part if rows is None else part.take(own) for own, part in self._with_indices(rows)])
+        return LabeledRows.joined([part.read() for part in self._with(rows)])
 
-    def _with_indices(self, rows: Rows | None) -> Iterator[tuple[Rows, LabeledRows]]:
-        """Rows of each part, and the indices of the chosen ones among them."""
-        for (first, end), part in zip(self._intervals, self._in_parts(), strict=True):
-            own = np.arange(end - first) if rows is None else rows[(rows >= first) & (rows < end)] - first
-            yield own, part
+    def _with(self, rows: Rows | None) -> list[TrainingPart]:
+        """Parts with these rows; None: all."""
+        if self._whole is not None:
+            return [TrainingPart(partial(_chosen, self._whole, rows), self.n_rows if rows is None else len(rows))]
+        parts = []
+        for (first, end), part in zip(self._intervals, self._parts, strict=True):
+            own = None if rows is None else rows[(rows >= first) & (rows < end)] - first
+            parts.append(TrainingPart(partial(self._read, part, own), end - first if own is None else len(own)))
+        return parts
+
+    def _read(self, part: Any, rows: Rows | None) -> LabeledRows:
+        return _chosen(self._labeled(CountedRows.of(part.read(), self._named)), rows)
 
     def _drawn(self, rows: Rows | None) -> Rows | None:
         """As many of these rows, drawn by their content, as the evaluation keeps in memory; None: all."""
@@ -408,21 +410,19 @@ class RowSource:
 
     def prepared(self, estimator: Any, rows: Rows | None = None) -> PreparedRows:
         """Bins of these rows (None: all), read by parts; the values of all rows are never in memory together."""
-        parts = []
-        for (first, end), part in zip(self._intervals, self._parts, strict=True):
-            own = None if rows is None else rows[(rows >= first) & (rows < end)] - first
-            n_rows = end - first if own is None else len(own)
-            parts.append(TrainingPart(partial(self._read_again, part, own), n_rows))
         growth = estimator._read_parameters().growth
+        parts: Sequence[Partition] = self._with(rows)
+        if self._whole is not None:
+            parts = [part.load() for part in parts]
         given = () if self._named.weights is None else ("sample_weight",)
         options: dict[str, Any] = {"regression": self.schema.task == "numbers", "keep_values": needs_values(estimator)}
         training = read_training(estimator, parts, given, **options)
         estimator._check_training(training)
         return training.prepare(growth.options.max_bins, growth.n_threads)
 
-    def _read_again(self, part: Any, own: Rows | None) -> LabeledRows:
-        labeled = self._labeled(CountedRows.of(part.read(), self._named))
-        return labeled if own is None else labeled.take(own)
+
+def _chosen(rows: LabeledRows, indices: Rows | None) -> LabeledRows:
+    return rows if indices is None else rows.take(indices)
 
 
 HELD_OUT = "rows held out"

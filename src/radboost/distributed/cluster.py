@@ -198,10 +198,10 @@ def _run_until_done(
     display: ProgressDisplay,
 ) -> list[WorkerResult]:
     """Results of all workers; after a loss the workers that are left go on after the last finished round."""
-    losses, n_rounds, timeout = 0, 0, None
+    losses, n_rounds, had_workers = 0, 0, bool(client.nthreads())
     while True:
         try:
-            return _run(client, task, _assign(client, parts, timeout), finished, runner, display)
+            return _run(client, task, _assign(client, parts, had_workers), finished, runner, display)
         except RowsLostError:
             raise
         except WorkerLostError as error:
@@ -211,7 +211,7 @@ def _run_until_done(
                     f"{error} This was the {losses}th loss in a row without a round between them; is there enough "
                     "memory for the partitions?"
                 ) from error
-            timeout = WORKER_TIMEOUT
+            had_workers = True
             _wait_for_workers(client, error)
             warnings.warn(
                 f"{error} The fit goes on after round {finished.n_rounds} with the workers that are left.",
@@ -229,7 +229,7 @@ def _wait_for_workers(client: Any, error: WorkerLostError) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _assign(client: Any, parts: Sequence[Any], timeout: float | None) -> dict[str, list[Any]]:
+def _assign(client: Any, parts: Sequence[Any], had_workers: bool) -> dict[str, list[Any]]:
     """Partitions by worker: futures on the worker where Dask computed them, files dealt out evenly by rows."""
     plain = [part for part in parts if isinstance(part, LoadedPartition)]
     delayed = [part for part in parts if hasattr(part, "key")]  # Dask's
@@ -237,41 +237,41 @@ def _assign(client: Any, parts: Sequence[Any], timeout: float | None) -> dict[st
     if files or plain:
         _wait_for_workers(client, WorkerLostError("There is no worker."))
     assigned = deal_out(files, list(client.nthreads())) if files else {}
-    sent = client.scatter(plain, hash=False) if plain else []
+    try:
+        sent = client.scatter(plain, hash=False) if plain else []
+    except OSError as error:
+        raise WorkerLostError(f"A worker was lost while rows were sent to it ({error}).") from error
     computed = client.compute(delayed)
     futures = [*computed, *sent]
-    with suppress(CancelledError):  # of some of them; their status is checked below
-        _wait_for_parts(client, futures, timeout)
+    _wait_for_parts(client, futures, had_workers)
     for future in futures:
         if future.status == "error":
             future.result()  # raises
-        if future.status != "finished":
+        if future.status == "cancelled":  # one that is lost is computed again
             if future in sent:  # its rows are in the client and are sent again
                 raise WorkerLostError("A worker was lost while rows were sent to it.")
             raise RowsLostError(
                 "A partition is lost and cannot be computed again: its data were on a worker that is gone. Give fit "
                 "collections that know where their rows come from, such as files, or load the data again."
             )
-    holders = client.who_has(futures)
+    holders: dict[str, Any] = {}
+    with suppress(CancelledError):  # of a part that was lost just now
+        holders = client.who_has(futures)
+    if not all(holders.get(future.key) for future in futures):
+        raise WorkerLostError("A worker was lost while partitions were computed.")
     for future in futures:
-        workers = holders.get(future.key, ())
-        if not workers:
-            raise WorkerLostError("A worker was lost while partitions were computed.")
-        assigned.setdefault(min(workers), []).append(future)
+        assigned.setdefault(min(holders[future.key]), []).append(future)
     return {worker: assigned[worker] for worker in sorted(assigned)}
 
 
-def _wait_for_parts(client: Any, futures: Sequence[Any], timeout: float | None) -> None:
-    """Wait until the partitions are computed; with a timeout, only while there are workers."""
-    from distributed import wait  # which waits forever for new workers: right on a cluster that is starting
-
-    while True:
-        try:
-            wait(futures, timeout=timeout)
-        except TimeoutError:
+def _wait_for_parts(client: Any, futures: Sequence[Any], had_workers: bool) -> None:
+    """Wait until the partitions are computed, and forever for the first worker of a cluster that is starting."""
+    n_polls = 0  # an error of Dask's `wait` would keep the futures, and Dask would compute lost ones for nobody
+    while not all(future.done() for future in futures):  # those that are lost in the meantime are computed again
+        time.sleep(POLL_SECONDS)
+        n_polls += 1
+        if had_workers and n_polls % POLLS_PER_SCHEDULER_CHECK == 0:
             _wait_for_workers(client, WorkerLostError("No worker is left to compute the partitions."))
-        else:
-            return
 
 
 def _run(
@@ -293,9 +293,9 @@ def _run(
         for rank, (worker, parts) in enumerate(assigned.items())
     ]
     monitor = WorkerMonitor(client, list(assigned), submitted, display.poll)
-    assigned.clear()  # so that Dask can release the partitions
     try:
         actors = monitor.results(submitted)
+        assigned.clear()  # so that Dask releases the partitions; before there are actors it might forget them
         addresses = [ActorAddress(worker, actor.key) for worker, actor in zip(monitor.workers, actors, strict=True)]
         monitor.results(_call_all(actors, "connect", addresses))
         with _aborting_on_error(actors, finished, monitor):
@@ -356,10 +356,10 @@ class WorkerMonitor:
     def results(self, running: Sequence[Any], bridge: CallbackBridge | None = None) -> list[Any]:
         """Results of all futures, or the error of one of them; handles events of callbacks while it waits."""
         while True:
-            lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
-            lost = lost or self._gone_from_scheduler()
             done = [future for future in running if future.done()]
             errors = [error for error in map(_error_of, done) if error is not None]
+            lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
+            lost = lost or self._gone_from_scheduler(at_once=bool(errors))
             own = [error for error in errors if not isinstance(error, WorkerLostError | OSError | CancelledError)]
             if own and not lost:
                 raise own[0]
@@ -394,10 +394,10 @@ class WorkerMonitor:
         self._was_running[rank] |= running
         return self._was_running[rank] and not running
 
-    def _gone_from_scheduler(self) -> list[str]:
-        """Workers that the scheduler has dropped; checked every `POLLS_PER_SCHEDULER_CHECK` polls."""
+    def _gone_from_scheduler(self, *, at_once: bool) -> list[str]:
+        """Workers that the scheduler has dropped; checked `at_once` or every `POLLS_PER_SCHEDULER_CHECK` polls."""
         self._n_polls += 1
-        if self._n_polls % POLLS_PER_SCHEDULER_CHECK:
+        if self._n_polls % POLLS_PER_SCHEDULER_CHECK and not at_once:
             return []
         known = self._client.nthreads()
         return [worker for worker in self.workers if worker not in known]

@@ -22,9 +22,8 @@ from radboost.estimators import (
     learn,
 )
 from radboost.estimators._checkpoints import OpenedCheckpoint, SavedData
-from radboost.estimators._learning import FitSettings
+from radboost.estimators._learning import FitSettings, needs_values
 from radboost.estimators._sources import SourceReader
-from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_families
 from radboost.model_file import ModelFileError
 from radboost.rows.content import content_digests
 from radboost.rows.costs import read_example_costs
@@ -51,19 +50,6 @@ def check_estimator(estimator: Any) -> None:
             f"{type(estimator).__name__} does not learn on several workers; {known} do. Fit it on one machine: "
             "estimator.fit(X, y)."
         )
-
-
-def needs_values(estimator: Any) -> bool:
-    """True if a fit needs the values of rows, and not only their bins, which are enough to grow trees.
-
-    A warm start needs them, because the earlier trees have other bins, and so do families of other hypotheses.
-    """
-    if estimator.warm_start and estimator.__sklearn_is_fitted__():
-        return True
-    family = getattr(estimator, "family", None)
-    if family is None or isinstance(family, TreeFamilies):
-        return False
-    return any(type(one) not in (Trees, Stumps, StumpPairs) for one in get_families(family))
 
 
 class RoundRecorder:

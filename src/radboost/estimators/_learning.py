@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from radboost._tables import column_names
 from radboost._validation import check_integer, check_pair, check_verbose
 from radboost.boosting import Driver, FitContext, RoundMaker, Trace
 from radboost.boosting.callbacks import check_callbacks
@@ -25,6 +26,7 @@ from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._evaluating import measures_of
 from radboost.estimators._pruning import PRUNED, PruningMixin
 from radboost.estimators._scikit_callbacks import has_callbacks, with_callbacks_of_scikit_learn
+from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_families
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.categories import Categories
 from radboost.rows.partitions import VALIDATION, LoadedPartition
@@ -393,7 +395,7 @@ class BoostingEstimator(PruningMixin):
         validation: tuple[Any, Any, Any] = (None, None, None),
         offsets: tuple[Any, Any] = (None, None),
         eval_metric: Any = None,
-        add: Callable[[Any, CheckedRows, Watched | None], Mapping[str, Any]] = lambda reader, training, validation: {},
+        add: Callable[[Any, CheckedRows, Watched | None], Mapping[str, Any]] | None = None,
     ) -> Self:
         """`prepare` and `learn`; `add` makes further fields of the prepared rows, from the reader and checked rows."""
         given, metrics = check_callbacks(callbacks), read_metrics(eval_metric)
@@ -404,10 +406,13 @@ class BoostingEstimator(PruningMixin):
         watched = LoadedPartition(*validation, offset=offsets[1], role=VALIDATION)
         check_validation(*validation)
         check_pair("offset", validation[0] is not None, *offsets)
-        training = read_training(reader, [rows], rows.given, regression=self._regression)
+        # Checkpoints compare the values, metrics of the user and `add` may look at them.
+        seen = given or metrics or resume_from is not None or add is not None or column_names(X) is None
+        keep_values = bool(seen) or needs_values(self)
+        training = read_training(reader, [rows], rows.given, regression=self._regression, keep_values=keep_values)
         self._check_training(training)
         checked = None if validation[0] is None else read_validation(reader, [watched], watched.given, training)
-        added = {"validation": checked, "metrics": metrics, **add(reader, training, checked)}
+        added = {"validation": checked, "metrics": metrics, **(add(reader, training, checked) if add else {})}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows
@@ -528,6 +533,19 @@ class BoostingEstimator(PruningMixin):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def needs_values(estimator: Any) -> bool:
+    """True if a fit needs the values of rows, and not only their bins, which are enough to grow trees.
+
+    A warm start needs them, because the earlier trees have other bins, and so do families of other hypotheses.
+    """
+    if estimator.warm_start and estimator.__sklearn_is_fitted__():
+        return True
+    family = getattr(estimator, "family", None)
+    if family is None or isinstance(family, TreeFamilies):
+        return False
+    return any(type(one) not in (Trees, Stumps, StumpPairs) for one in get_families(family))
 
 
 def _metrics_in(history: Mapping[str, list[float]]) -> list[list[float]]:

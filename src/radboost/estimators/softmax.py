@@ -240,6 +240,10 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         resume_from : path or None
             A checkpoint of a fit with the same rows, costs and parameters, to go on from.
         """
+
+        def with_costs(reader: Any, training: CheckedRows, validation: Watched | None) -> Mapping[str, Costs | None]:
+            return self._costs_of_examples(training, validation, cost, cost_val)
+
         return self._fit(
             X,
             y,
@@ -249,7 +253,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             validation=(X_val, y_val, sample_weight_val),
             offsets=(offset, offset_val),
             eval_metric=eval_metric,
-            add=lambda _, training, validation: self._costs_of_examples(training, validation, cost, cost_val),
+            add=None if cost is None and cost_val is None else with_costs,
         )
 
     def _check_training(self, training: CheckedRows) -> None:

@@ -118,7 +118,7 @@ def warn_of_text(X: Any, columns: Sequence[int], kinds: Sequence[str]) -> None:
         f'categorical_features={named}, or silence this warning: warnings.simplefilter("ignore", '
         f"radboost.rows.TextColumnWarning).{number_advice(X, text)}",
         TextColumnWarning,
-        stacklevel=7,
+        stacklevel=10,
     )
 
 
@@ -154,8 +154,8 @@ def _conversion(X: Any, column: int, found: WrittenNumbers, *, mixed: bool) -> s
     return f"X = X.with_columns({conversion(found, f'pl.col({names[column]!r})', polars=True)})"
 
 
-def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix) -> Categories:
-    """Sorted categories of these columns; `matrix` gets the code of each row, NaN for a missing value."""
+def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix | None) -> Categories:
+    """Sorted categories of these columns; a matrix gets the code of each row, NaN for a missing value."""
     categories = {}
     for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
         occurs = np.zeros(len(levels) + 1, dtype=bool)
@@ -165,7 +165,8 @@ def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix) -> Cat
         text = set(map(type, used)) <= {str}
         used = used if text else [_plain(X, column, level) for level in used if not is_missing(level)]
         categories[column] = tuple(sorted(set(used), key=None if text else _sort_key))
-        _put_codes(matrix[:, column], categories[column], levels, codes)
+        if matrix is not None:
+            _put_codes(matrix[:, column], categories[column], levels, codes)
     return categories
 
 
@@ -190,6 +191,14 @@ def find_categories(X: Any, categories: Categories, matrix: FloatMatrix) -> None
     columns = list(categories)
     for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
         _put_codes(matrix[:, column], categories[column], levels, codes)
+
+
+def column_codes(X: Any, column: int, known: Sequence[Category]) -> FloatArray:
+    """Code of each row's category in a column, shape (n_rows,); NaN for an unknown one."""
+    ((levels, codes),) = _levels(X, [column])
+    cells = np.empty(len(codes))
+    _put_codes(cells, known, levels, codes)
+    return cells
 
 
 def _put_codes(cells: npt.NDArray[Any], known: Sequence[Category], levels: list[Any], codes: npt.NDArray[Any]) -> None:

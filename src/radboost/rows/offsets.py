@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._tables import real_numbers, without_mask
 from radboost._typing import FloatArray
-from radboost.rows.partitions import SUFFIXES, Workers
 
 # Largest absolute offset of classifiers: beyond it probabilities are 0 or 1, and sums of steps are not exact.
 LARGEST_OF_CLASSES = 1000.0
-
-
-def read_offsets(
-    given: Sequence[tuple[Any, int]],
-    kept: npt.NDArray[np.int64] | None,
-    role: str,
-    n_outputs: int,
-    of_classes: bool,
-    workers: Workers,
-) -> FloatArray | None:
-    """Offsets of rows from those of their parts with numbers of rows; `kept`: of these rows, None: of all.
-
-    Shape (n_rows,) or (n_rows, n_outputs); None where they are 0 in all rows of all workers.
-    """
-    names = {"name": f"offset{SUFFIXES[role]}", "rows": f"X{SUFFIXES[role]}"}
-    shape = () if n_outputs == 1 else (n_outputs,)
-    offsets = [np.zeros((0, *shape))]
-    for offset, n_rows in given:
-        numbers = read_offset(offset, n_rows, n_outputs, **names, of_classes=of_classes)
-        offsets.append(np.zeros((n_rows, *shape)) if numbers is None else numbers)
-    joined = np.concatenate(offsets)
-    joined = joined if kept is None else joined[kept]
-    return joined if any(workers.all_gather(bool(joined.any()))) else None
 
 
 def read_offset(

@@ -19,11 +19,8 @@ from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
 from radboost.rows.costs import Costs
 from radboost.rows.hashing import Hashes, joined, keyed
-from radboost.rows.offsets import read_offsets
 from radboost.rows.partitions import (
     ONE_PROCESS,
-    SUFFIXES,
-    TRAINING,
     VALIDATION,
     LoadedPartition,
     Partition,
@@ -384,14 +381,17 @@ def prepare(
     regression: bool = False,
     max_bins: int = 255,
     n_threads: int = 1,
+    keep_values: bool = True,
 ) -> PreparedRows:
     """Read, check, bin and sort training rows, for `learn` to be called on them with any parameters.
 
     Reads `categorical_features` and the name (for messages) of the estimator, and sets its `n_features_in_` and
-    `feature_names_in_`, as scikit-learn requires.
+    `feature_names_in_`, as scikit-learn requires. `keep_values`: for other hypotheses than trees; otherwise a large
+    table never becomes a matrix as a whole.
     """
     part = LoadedPartition(X, y, sample_weight, offset=offset)
-    return read_training(estimator, [part], part.given, regression=regression).prepare(max_bins, n_threads)
+    training = read_training(estimator, [part], part.given, regression=regression, keep_values=keep_values)
+    return training.prepare(max_bins, n_threads)
 
 
 def read_training(
@@ -431,7 +431,7 @@ def read_training(
         estimator.feature_names_in_ = feature_names
     named = names and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, names)))
     training = CheckedRows(
-        X=X.whole() if keep_values and isinstance(X, RowBlocks) else X,
+        X=X.whole() if isinstance(X, RowBlocks) and (keep_values or reader.has_values) else X,
         categories=categories,
         **fields,
         classes=classes,
@@ -440,7 +440,7 @@ def read_training(
         collective=workers.collective,
         class_units=units,
     )
-    return replace(training, offset=_offset(reader, given, TRAINING, training.kept, training, workers))
+    return replace(training, offset=reader.offsets(training.n_outputs, of_classes=classes is not None))
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
@@ -466,20 +466,5 @@ def read_validation(
         reader.number_classes(lambda own: known_labels(own, classes))
     X, fields = reader.matrix(), reader.fields()
     X = X.whole() if isinstance(X, RowBlocks) else dense_rows(X)
-    offset = _offset(reader, given, VALIDATION, fields["kept"], training, workers)
+    offset = reader.offsets(training.n_outputs, of_classes=classes is not None)
     return Watched(X, **fields, collective=workers.collective, offset=offset)
-
-
-def _offset(
-    reader: PartReader,
-    given: Collection[str],
-    role: str,
-    kept: Indices | None,
-    training: CheckedRows,
-    workers: Workers,
-) -> FloatArray | None:
-    """Offsets of the rows of this process; None: all are 0, or none were given."""
-    if f"offset{SUFFIXES[role]}" not in given:
-        return None
-    of_parts = [(part.part.load().offset, part.n_given) for part in reader.parts]
-    return read_offsets(of_parts, kept, role, training.n_outputs, training.classes is not None, workers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from radboost._tables import (
     column_names,
     column_title,
+    column_values,
     columns_without_numbers,
     first_infinite,
     is_arrow,
@@ -23,6 +24,7 @@ from radboost._tables import (
     known_form,
     real_numbers,
     refuse_dates,
+    rows_between,
     take_columns,
     without_arrow,
     without_mask,
@@ -98,6 +100,22 @@ def read_rows(estimator: Any, X: Any, y: Any, categorical: Sequence[int], accept
     return Rows(categories, *_with_targets(estimator, matrix, y))
 
 
+def check_table(estimator: Any, X: Any, y: Any, categorical: Sequence[int], height: int) -> Rows | None:
+    """Check a table as `read_rows`, `height` rows at a time; X of the result has no values. None: it is refused."""
+    others = [column for column in range(X.shape[1]) if column not in categorical]
+    try:
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        numbers = take_columns(X, others)
+        refuse_dates(numbers)
+        blocks = (rows_between(numbers, first, first + height) for first in range(0, X.shape[0], height))
+        dtypes = {check_array(without_arrow(block), **CHECKS).dtype if others else FLOATS[0] for block in blocks}
+        stub = np.broadcast_to(np.zeros((), dtype=np.result_type(*dtypes)), X.shape)
+        rows = Rows({}, *_with_targets(estimator, stub[:, :1], _plain_targets(y)))
+        return replace(rows, X=stub, categories=learn_categories(X, categorical, None))
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def read_rows_again(X: Any, categories: Categories, dtype: npt.DTypeLike, accepted: Accepted) -> FloatMatrix:
     """Matrix of dense rows that `read_rows` has checked, without its checks; categories as in `read_matrix`."""
     X, checks = accepted.read(X), {"dtype": dtype, "ensure_all_finite": False}
@@ -105,9 +123,12 @@ def read_rows_again(X: Any, categories: Categories, dtype: npt.DTypeLike, accept
         matrix: FloatMatrix = check_array(without_arrow(X), **checks)
         return matrix
     X = as_table(X)
-    matrix = np.empty(X.shape, dtype=dtype)
+    matrix = np.empty(X.shape, dtype=dtype, order="F")
     others = [column for column in range(X.shape[1]) if column not in categories]
-    if others:
+    if is_arrow(X):
+        for column in others:
+            matrix[:, column] = column_values(X, column)
+    elif others:
         matrix[:, others] = check_array(without_arrow(take_columns(X, others)), **checks)
     find_categories(X, categories, matrix)
     return matrix

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._tables import column_kinds, column_names, column_title
+from radboost._tables import column_kinds, column_names, column_title, rows_between, shares_memory
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost._validation import check_total_weight, read_sample_weight
 from radboost.rows.categories import (
@@ -20,17 +20,21 @@ from radboost.rows.categories import (
     Codes,
     all_categories,
     categorical_columns,
+    column_codes,
     most_frequent,
     names_columns,
     warn_of_text,
 )
 from radboost.rows.class_weights import weights_of_classes
+from radboost.rows.offsets import read_offset
 from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition, Partition, Workers
 from radboost.rows.read import (
     BINNED,
+    FLOATS,
     Accepted,
     as_table,
     check_labels,
+    check_table,
     class_codes,
     read_more_rows,
     read_rows,
@@ -39,7 +43,10 @@ from radboost.rows.read import (
 )
 from radboost.trees import RowBlocks
 
-KEPT_BYTES = 2**26  # of values that are kept in memory rather than loaded again for each pass
+BLOCK_BYTES = 2**25  # of values of a table in memory that are converted at a time
+# A smaller table in memory becomes one matrix. Bins of several blocks take longer, the more the fewer rows there are.
+TABLE_BYTES, FEWEST_ROWS_IN_BLOCKS = 2**27, 2**18
+KEPT_BYTES = 2**25  # of values that are kept in memory rather than loaded again for each pass
 TEXT_KINDS = "OUST"  # kinds of NumPy types of text, as in np.dtype.kind
 
 
@@ -71,6 +78,7 @@ class ReadPart:
     dtype: np.dtype[Any]
     categories: Categories  # of this part; other parts may have others
     X: Any  # values, if they are in memory anyway, few or sparse; None: load them again
+    height: int  # of blocks of rows that are loaded at a time
     kept: Codes | None = None  # indices of the rows among those that were given; None: all
     weights: FloatArray | None = None
     classes: npt.NDArray[Any] | None = None  # different labels, ascending; None: no labels
@@ -82,6 +90,11 @@ class ReadPart:
     def n_rows(self) -> int:
         return self.n_given if self.kept is None else len(self.kept)
 
+    def block(self, first: int) -> slice:
+        """Which of the rows are in the block that begins with a row that was given."""
+        last = min(first + self.height, self.n_given)
+        return slice(*((first, last) if self.kept is None else np.searchsorted(self.kept, [first, last]).tolist()))
+
     def select_positive(self) -> bool:
         """Leave out rows of weight zero; returns True if there were any."""
         if self.weights is None or (self.weights > 0).all():
@@ -92,20 +105,29 @@ class ReadPart:
         self.class_ids = self.class_ids[rows] if len(self.class_ids) else self.class_ids
         return True
 
-    def keep_used(self, X: FloatMatrix) -> None:
-        """Leave out categories that no row has; X: all rows that were given."""
+    def codes(self, column: int, table: Any = None) -> FloatArray:
+        """Codes of a column of categories, NaN where it is missing; `table`: the part, if it is loaded."""
+        if self.X is None:
+            table = as_table(BINNED.read(self.part.load().X)) if table is None else table
+            codes = column_codes(table, column, self.categories[column])
+        else:
+            codes = self.X[:, column]
+        return codes if self.kept is None else codes[self.kept]
+
+    def keep_used(self, table: Any = None) -> None:
+        """Leave out categories that no row has; `table`: the part, if it is loaded."""
         used = {}
         for column, known in self.categories.items():
-            codes = X[self.kept, column]
-            used[column] = tuple(known[int(code)] for code in np.unique(codes[~np.isnan(codes)]))
-        self.renumber(used, X)
+            codes = np.unique(self.codes(column, table))
+            used[column] = tuple(known[int(code)] for code in codes[~np.isnan(codes)])
+        self.renumber(used)
 
-    def renumber(self, categories: Categories, X: FloatMatrix | None) -> None:
-        """Replace codes in X by those among other categories, NaN for others; X None: they are loaded with these."""
+    def renumber(self, categories: Categories) -> None:
+        """Replace codes of values in memory by those among other categories, NaN for others."""
         for column, known in self.categories.items():
-            if X is not None and known != categories[column]:
-                there = ~np.isnan(X[:, column])
-                X[there, column] = _codes_among(known, categories[column])[X[there, column].astype(np.int64)]
+            if self.X is not None and known != categories[column]:
+                there = ~np.isnan(self.X[:, column])
+                self.X[there, column] = _codes_among(known, categories[column])[self.X[there, column].astype(np.int64)]
         self.categories = {column: categories[column] for column in self.categories}
 
 
@@ -132,8 +154,8 @@ class PartReader:
         """
         self._estimator, self._accepted, self._suffix = estimator, accepted, SUFFIXES[role]
         self._workers, self._regression, self._categories = workers, regression, categories
-        self.weighted = f"sample_weight{self._suffix}" in given
-        self._bytes_left = math.inf if keep_values else KEPT_BYTES  # of values that may still be kept
+        self._given, self.weighted = given, f"sample_weight{self._suffix}" in given
+        self._keeps_values, self._bytes_left = keep_values, math.inf if keep_values else KEPT_BYTES
         self._named: set[int] = set()  # columns of text that a warning has named
         # A single part stays without rows too, for the message of scikit-learn.
         alone = len(parts) == 1 and workers.alone
@@ -145,7 +167,7 @@ class PartReader:
     def _check_all(self, parts: Sequence[Partition]) -> list[ReadPart]:
         """Check each part, with the columns of text or categories that any part of any worker has."""
         # A column may have only missing values in one part and text in another: the former is read again.
-        first = [self._try(part) for part in parts]
+        first = list(map(self._try, parts))
         by_worker = self._workers.all_gather([own for own, _ in first])
         of_all = sorted({column for worker in by_worker for own in worker for column in own})
         read = []
@@ -186,11 +208,15 @@ class PartReader:
     def _check(self, part: Partition, loaded: LoadedPartition, X: Any, columns: Sequence[int]) -> ReadPart:
         """Check a loaded part; `columns`: those of text or categories."""
         estimator, accepted, y_name = self._estimator, self._accepted, f"y{self._suffix}"
-        if self._categories is None:
+        held = loaded is part
+        height = self._block_height(X, columns) if held else 0
+        cut = check_table(estimator, X, loaded.y, columns, height) if height else None
+        if cut is not None:
+            rows = cut
+        elif self._categories is None:
             rows = read_rows(estimator, X, loaded.y, columns, accepted)
         else:
             rows = read_more_rows(estimator, X, loaded.y, self._categories, y_name)
-        held = loaded is part
         if not held and rows.n_rows != part.n_rows:
             raise ValueError(f"A partition of X was said to have {part.n_rows} rows, and has {rows.n_rows}.")
         names = getattr(estimator, "feature_names_in_", None)
@@ -206,7 +232,8 @@ class PartReader:
             ),
             rows.X.dtype,
             rows.categories,
-            rows.X if self._stays(rows.X, loaded.X if held else None) else None,
+            rows.X if cut is None and self._stays(rows.X, loaded.X if held else None) else None,
+            max(1, rows.n_rows) if cut is None else height,
         )
         if self.weighted:
             checked.weights = read_sample_weight(loaded.sample_weight, rows.n_rows, f"sample_weight{self._suffix}")
@@ -220,22 +247,42 @@ class PartReader:
         else:
             checked.targets = y
         if dropped and self._categories is None:
-            checked.keep_used(rows.X)
+            checked.keep_used(X)
         return checked
+
+    def _block_height(self, X: Any, columns: Sequence[int]) -> int:
+        """Rows of a table in memory that are converted at a time; 0: all of them, whose values are kept."""
+        names = column_names(X)
+        few = names is None or X.shape[0] < FEWEST_ROWS_IN_BLOCKS or 8 * len(names) * X.shape[0] < TABLE_BYTES
+        if names is None or few or self._keeps_values or self._categories is not None:
+            return 0
+        if any(hasattr(dtype, "fill_value") for dtype in getattr(X, "dtypes", ())):
+            return 0  # sparse columns of pandas
+        of_floats = not columns and hasattr(X, "iloc") and X.dtypes.iloc[0] in FLOATS
+        if of_floats and shares_memory(X.iloc[:1].to_numpy(), X):
+            return 0  # a data frame around a matrix
+        return max(1, BLOCK_BYTES // (8 * len(names)))
 
     def _stays(self, X: Any, held: Any) -> bool:
         """Return True if values are kept: they share memory with `held`, are few, or sparse (binned at once)."""
-        if sparse.issparse(X) or (isinstance(held, np.ndarray) and np.may_share_memory(X, held)):
+        if sparse.issparse(X) or (held is not None and shares_memory(X, held)):
             return True
         self._bytes_left -= X.nbytes
         return self._bytes_left >= 0
 
-    def values(self, part: ReadPart) -> Any:
-        """Rows of a part; categories have the codes of `part.categories`."""
+    def values(self, part: ReadPart, first: int = 0) -> Any:
+        """Rows of a part, of which `part.height` from `first` on; categories have the codes of `part.categories`."""
         X = part.X
         if X is None:
-            X = read_rows_again(part.part.load().X, part.categories, part.dtype, self._accepted)
-        return X if part.kept is None else X[part.kept]
+            X = part.part.load().X
+            X = X if part.height >= part.n_given else rows_between(X, first, first + part.height)
+            X = read_rows_again(X, part.categories, part.dtype, self._accepted)
+        return X if part.kept is None else X[part.kept[part.block(first)] - first]
+
+    @property
+    def has_values(self) -> bool:
+        """True if the values of all rows are one matrix in memory."""
+        return self._workers.alone and len(self.parts) == 1 and self.parts[0].X is not None
 
     def matrix(self) -> Any:
         """Rows of all parts: a sparse matrix, or dense blocks, one for each part."""
@@ -262,6 +309,20 @@ class PartReader:
             "weights": _concatenated([part.weights for part in parts], np.zeros(0)) if self.weighted else None,
             "targets": _concatenated([part.targets for part in parts], no_targets) if has_targets else None,
         }
+
+    def offsets(self, n_outputs: int, *, of_classes: bool) -> FloatArray | None:
+        """Offsets of the rows of all parts, shape (n_rows,) or (n_rows, n_outputs); None: 0 in those of all workers."""
+        name, rows, shape = f"offset{self._suffix}", f"X{self._suffix}", () if n_outputs == 1 else (n_outputs,)
+        if name not in self._given:
+            return None
+        offsets = [np.zeros((0, *shape))]
+        for part in self.parts:
+            offset = part.part.load().offset
+            own = read_offset(offset, part.n_given, n_outputs, name=name, rows=rows, of_classes=of_classes)
+            own = np.zeros((part.n_given, *shape)) if own is None else own
+            offsets.append(own if part.kept is None else own[part.kept])
+        joined = np.concatenate(offsets)
+        return joined if any(self._workers.all_gather(bool(joined.any()))) else None
 
     def _common_columns(self) -> tuple[Columns, np.dtype[Any]]:
         """Columns of all parts, and the type of their values; ValueError if the columns differ."""
@@ -332,7 +393,7 @@ class PartReader:
             of_rows = units[part.class_ids]
             part.weights = of_rows if part.weights is None else part.weights * of_rows
             if part.select_positive():
-                part.keep_used(self.values(part))
+                part.keep_used()
             if not learned.all():
                 part.class_ids = (np.cumsum(learned) - 1).astype(np.uint16)[part.class_ids]
         return classes[learned], units[learned]
@@ -346,14 +407,14 @@ class PartReader:
                 frequent = most_frequent(*self._codes_of_all(column, known), len(known), self.columns, column)
                 merged[column] = tuple(known[code] for code in frequent.tolist())
         for part in self.parts:
-            part.renumber(merged, part.X)
+            part.renumber(merged)
         return merged
 
     def _codes_of_all(self, column: int, known: Sequence[Category]) -> tuple[Codes, FloatArray | None]:
         """Codes of a column and weights (None: all 1), of the rows of all workers where it is not missing."""
         codes, weights = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
         for part in self.parts:
-            own = self.values(part)[:, column]
+            own = part.codes(column)
             there = ~np.isnan(own)
             codes.append(_codes_among(part.categories[column], known)[own[there].astype(np.int64)].astype(np.int64))
             weights.append(np.zeros(0) if part.weights is None else part.weights[there])
@@ -365,11 +426,14 @@ class PartBlocks(RowBlocks):
     """Rows of a process with a positive weight, a block for each part."""
 
     def __init__(self, reader: PartReader) -> None:
-        super().__init__([part.n_rows for part in reader.parts], reader.columns.n_features, reader.dtype)
+        parts = reader.parts
         self._reader = reader
+        self._blocks = [(part, first) for part in parts for first in range(0, part.n_given, part.height)]
+        heights = [block.stop - block.start for block in (part.block(first) for part, first in self._blocks)]
+        super().__init__(heights, reader.columns.n_features, reader.dtype)
 
     def load(self, block: int) -> FloatMatrix:
-        X: FloatMatrix = self._reader.values(self._reader.parts[block])
+        X: FloatMatrix = self._reader.values(*self._blocks[block])
         return X.astype(self.dtype, copy=False)
 
 

@@ -46,9 +46,9 @@ def all_rows(n_clients: int, n_domains: int = 2, missing: float = 0.0) -> tuple[
     return np.vstack([X for X, _, _ in parts]), np.concatenate([y for _, y, _ in parts]), domains
 
 
-def domain_model(n_domains: int = 2) -> DomainModel:
+def domain_model(n_domains: int = 2, rows: Callable[..., Any] = rows_of) -> DomainModel:
     """Q from rows of clients that take no part."""
-    parts = [rows_of(1000 + client, n_domains) for client in range(4 * n_domains)]
+    parts = [rows(1000 + client, n_domains) for client in range(4 * n_domains)]
     ids = np.concatenate([np.full(len(y), int(domain[-1])) for _, y, domain in parts])
     return fit_domains(np.vstack([X for X, _, _ in parts]), ids.astype(np.uint16), None, {}, n_domains)
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -22,10 +23,10 @@ from radboost import (
     RGBRegressor,
     SoftmaxBoostClassifier,
 )
-from radboost.distributed import domains
 from radboost.distributed.arguments import Arguments
 from radboost.distributed.collections import plain_parts
 from radboost.distributed.learning import FitTask
+from radboost.estimators import _sources
 from radboost.estimators._held_back import sample
 from radboost.rows.domains import fit_domains
 from radboost.rows.partitions import SUFFIXES
@@ -81,6 +82,9 @@ NUMBERS: dict[str, Any] = {"y": LABELS * 1.0}
 SQUARES, SQUARES_VAL = (np.column_stack([one, one * one]) for one in (LABELS, LABELS_VAL))
 OF_SOURCES = {**VAL, "sources": SOURCES, "sources_val": SOURCES_VAL}
 WHOLE = {"sample_weight": np.floor(fractions(240))}
+KNOWN = {"sources": SOURCES, "sample_weight": 2.0 * ~np.isnan(X).any(axis=1)}  # of rows without a missing value
+READY = MultiSourceBoostClassifier(1).fit(X[::2], LABELS[::2], sources=SOURCES[::2]).domain_classifier_
+FROZEN = FrozenEstimator(LogisticRegression().fit(np.nan_to_num(X), SOURCES))
 #: estimator, what `fit` is given besides X and labels
 CASES: list[tuple[Any, dict[str, Any]]] = [
     (DEEP, VAL),
@@ -100,9 +104,11 @@ CASES: list[tuple[Any, dict[str, Any]]] = [
     (EARLY, {**VAL, "eval_metric": late}),
     (EARLY, {"eval_metric": "neg_log_loss"}),  # of rows that are held back
     (RGBRegressor(3, early_stopping=2), {**NUMBERS, "X_val": X_VAL, "y_val": LABELS_VAL * 1.0, "eval_metric": "r2"}),
-    (MultiSourceBoostClassifier(3), OF_SOURCES),
+    (MultiSourceBoostClassifier(3), {**OF_SOURCES, "sources": np.where(np.arange(240) == 7, "lone", SOURCES)}),
     (MultiSourceBoostClassifier(3), {"sources": np.full(240, "a")}),  # one source needs no Q
     (MultiSourceBoostClassifier(3), {}),
+    (MultiSourceBoostClassifier(3, domain_classifier=READY, early_stopping=3), {**WHOLE, "sources": SOURCES}),
+    (MultiSourceBoostClassifier(3, domain_classifier=FROZEN), KNOWN),
     (MultiSourceBoostClassifier(3), {**OF_SOURCES, **WHOLE}),
     (MultiSourceBoostClassifier(3), {**OF_SOURCES, "sample_weight": fractions(240)}),
     (
@@ -116,7 +122,8 @@ CASES: list[tuple[Any, dict[str, Any]]] = [
 def test_models_and_histories_are_those_of_one_machine(estimator: Any, given: dict[str, Any]) -> None:
     # Of nine workers some have no training rows, some no validation rows, and so no weights of either.
     model = compare(estimator, (1, 3, 9), **{"X": X, "y": LABELS, **given})
-    assert ("validation_loss" in model.history_) == ("X_val" in given or estimator is EARLY)
+    stops = estimator is EARLY or getattr(estimator, "domain_classifier", None) is READY
+    assert ("validation_loss" in model.history_) == ("X_val" in given or stops)
     assert "eval_metric" not in given or len(model.history_) >= 6
     has_q = len(np.unique(given.get("sources", "a"))) > 1
     assert has_q == (getattr(model, "domain_classifier_", None) is not None)
@@ -150,20 +157,27 @@ def test_rows_in_memory_are_cut_into_parts() -> None:
         plain_parts(X_VAL, {"y": [1, 2, 3]}, "validation", 2)
 
 
-@pytest.mark.parametrize("own", [None, DecisionTreeClassifier(max_depth=3, max_features=2, random_state=0)])
+OWN = (None, DecisionTreeClassifier(max_depth=3, max_features=2, random_state=0), LogisticRegression())
+
+
+@pytest.mark.parametrize("own", OWN)
 def test_q_is_learned_from_a_sample_drawn_by_content(own: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is the same for any number of workers, and the model is that of one machine with this Q."""
-    monkeypatch.setattr(domains, "MOST_ROWS", 80)
+    monkeypatch.setattr(_sources, "MOST_ROWS", 80)
     estimator = MultiSourceBoostClassifier(3, domain_classifier=own)
-    given = {"X": np.nan_to_num(X), "y": LABELS, "sources": SOURCES}
+    rows = np.nan_to_num(X)
+    given: dict[str, Any] = {"X": rows, "y": LABELS, "sources": SOURCES}
+    if own is not None:
+        given["X"] = pd.DataFrame(rows, columns=list("abcde"))
     models = [fit_by_threads(estimator, spread(given, n + 2), n)[-1] for n in (1, 2, 3)]
     shares = [model.source_probabilities(given["X"]) for model in models]
     for model, found in zip(models, shares, strict=True):
         assert everything(model)[:-1] == everything(models[0])[:-1]
         np.testing.assert_array_equal(found, shares[0])
-    if own is not None:
-        return
     ready = models[0].domain_classifier_
+    if own is not None:
+        assert ready.feature_names_in_.tolist() == list("abcde")
+        return
     expected = clone(estimator).set_params(domain_classifier=ready).fit(**given)
     assert everything(models[0])[:-1] == everything(expected)[:-1]
     # Which rows: those that `PreparedRows.draw` keeps, some of every class of every source.
@@ -176,15 +190,6 @@ def test_q_is_learned_from_a_sample_drawn_by_content(own: Any, monkeypatch: pyte
     assert 70 <= len(chosen) <= 100
     naive = fit_domains(given["X"][chosen], ids[chosen].astype(np.uint16), None, {}, 3)
     np.testing.assert_array_equal(ready.weights, naive.weights)
-
-
-def test_a_classifier_of_the_users_tells_sources_apart_on_data_frames() -> None:
-    frame = pd.DataFrame(np.nan_to_num(X), columns=list("abcde"))
-    estimator = MultiSourceBoostClassifier(2, domain_classifier=LogisticRegression())
-    given = {"X": frame, "y": LABELS, "sources": SOURCES}
-    one, other = (fit_by_threads(estimator, spread(given), n)[0] for n in (1, 3))
-    assert everything(one)[:-1] == everything(other)[:-1]
-    assert one.domain_classifier_.feature_names_in_.tolist() == list("abcde")
 
 
 def message(fit: Any) -> str:
@@ -207,15 +212,12 @@ REFUSED: dict[str, tuple[Any, dict[str, Any]]] = {
     "metric without rows": (DEEP, {"eval_metric": "accuracy"}),
     "unknown metric": (DEEP, {"eval_metric": "acuracy"}),
     "callbacks": (DEEP, {"callbacks": [3]}),
-    "sources_val": (
-        MultiSourceBoostClassifier(2),
-        {"sources": SOURCES, "X_val": X_VAL, "y_val": LABELS_VAL},
+    "unknown source": (MultiSourceBoostClassifier(2), {**OF_SOURCES, "sources_val": np.full(70, "z")}),
+    "unlabelled source": (
+        MultiSourceBoostClassifier(2, domain_classifier=READY),
+        {"sources": SOURCES, "X_unlabelled": X_VAL, "sources_unlabelled": np.full(70, "z")},
     ),
-    "unknown source": (
-        MultiSourceBoostClassifier(2),
-        {"sources": SOURCES, "X_val": X_VAL, "y_val": LABELS_VAL, "sources_val": np.full(70, "z")},
-    ),
-    "unlabelled": (MultiSourceBoostClassifier(2), {"sources": SOURCES, "X_unlabelled": X_VAL}),
+    "another Q": (MultiSourceBoostClassifier(2, domain_classifier=READY), {"sources": np.sign(LABELS)}),
     "checkpoint": (DEEP, {"resume_from": 3}),
 }
 
@@ -232,6 +234,8 @@ def test_other_refusals() -> None:
     for estimator, name in ((DEEP, "cost"), (MultiSourceBoostClassifier(2), "offset"), (DEEP, "sources_unlabelled")):
         with pytest.raises(TypeError, match=f"takes no {name}"):
             FitTask.of(estimator, Arguments(**{name: np.ones(240)}))
+    with pytest.raises(ValueError, match="sources are for MultiSourceBoostClassifier; got RGBClassifier"):
+        FitTask.of(RGBClassifier(), Arguments(sources=SOURCES))
     empty = {"X": X, "y": LABELS, "X_val": X_VAL[:0], "y_val": LABELS_VAL[:0]}
     with pytest.raises(ValueError, match="X_val has no rows: every partition is empty"):
         fit_by_threads(DEEP, spread(empty), 2, arguments=Arguments(X_val=0, y_val=0))

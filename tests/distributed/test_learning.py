@@ -11,8 +11,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
-from sklearn.tree import DecisionTreeClassifier
 
 import radboost.distributed as cluster_fits
 from collective_tools import ThreadGroup
@@ -21,7 +19,6 @@ from fingerprints import fractions, table, with_categories
 from radboost import (
     AgnosticBoostClassifier,
     DeepBoostClassifier,
-    MultiSourceBoostClassifier,
     RGBClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
@@ -272,39 +269,6 @@ def test_a_fit_that_was_broken_off_goes_on_with_other_workers(estimator: Any, da
         for model in fit_by_threads(clone(estimator), parts, 2, traces[1]):
             assert everything(model) == expected
     assert len(seen) > 2  # before the first round, and after some
-
-
-@pytest.fixture(scope="module")
-def sourced() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    X, y = table(3, 240, 5, 3, missing=0.05)
-    return X, y, np.random.default_rng(5).choice(["a", "b", "c"], 240, p=[0.6, 0.3, 0.1]), np.floor(fractions(240))
-
-
-@pytest.mark.parametrize("frozen", [False, True])
-def test_several_sources(sourced: Any, frozen: bool) -> None:
-    """Q is that of a fit on some rows, or a classifier of the user's; one part has rows of one source alone."""
-    X, y, sources, weights = sourced
-    if frozen:
-        ready: Any = FrozenEstimator(DecisionTreeClassifier(max_depth=3).fit(X, sources))
-    else:
-        ready = MultiSourceBoostClassifier(1).fit(X[::2], y[::2], sources=sources[::2]).domain_classifier_
-    estimator = MultiSourceBoostClassifier(4, domain_classifier=ready, early_stopping=3)
-    expected = clone(estimator).fit(X, y, weights, sources=sources)
-    groups = [np.flatnonzero(sources == "c"), np.arange(0), *np.array_split(np.flatnonzero(sources != "c"), 3)]
-    parts = [LoadedPartition(X[own], y[own], weights[own], sources[own]) for own in groups]
-    for model in fit_by_threads(estimator, parts, 3):
-        assert everything(model)[:-1] == everything(expected)[:-1]
-        assert model.source_names_.tolist() == ["a", "b", "c"]
-        np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
-
-
-def test_sources_that_are_refused(sourced: Any) -> None:
-    X, y, sources, _ = sourced
-    parts = [LoadedPartition(X[k::2], y[k::2], None, sources[k::2]) for k in range(2)]
-    refused(parts, "takes no sources. sources are for MultiSourceBoostClassifier", kind=TypeError)
-    two = sources != "c"
-    ready = MultiSourceBoostClassifier(1).fit(X[two], y[two], sources=sources[two]).domain_classifier_
-    refused(parts, "a model of 2 sources on 5 columns", MultiSourceBoostClassifier(3, domain_classifier=ready))
 
 
 def test_the_extra_is_named_where_dask_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,6 +198,9 @@ def test_sources_of_one_class_or_one_row() -> None:
         assert np.all(np.diff(model.history_["objective"]) <= 0)
         assert np.isfinite(model.predict_proba(X)).all()
         MultiSourceBoostClassifier(5, early_stopping=3).fit(X, y, sources=sources)
+    with pytest.warns(UserWarning, match="only one class"):
+        same = MultiSourceBoostClassifier(2).fit(X, np.zeros(200), sources=s)
+    np.testing.assert_allclose(same.source_probabilities(X).sum(axis=1), 1.0, atol=1e-4)
 
 
 @pytest.mark.parametrize("unit", [1e300, 1e-300])

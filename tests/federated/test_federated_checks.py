@@ -20,7 +20,7 @@ from radboost.federated.fitting import TrainedByOwners, fit_federated
 from radboost.federated.fixed_point import Scales, from_words, largest_edge, to_words
 from radboost.federated.messages import Message
 from radboost.penalties import WeightedL1
-from radboost.rows.domains import DomainModel, fit_domains
+from radboost.rows.domains import DomainModel
 
 QUICK, ALL = range(14), range(14, 1000)
 
@@ -31,7 +31,7 @@ def random_federation(seed: int) -> tuple[LocalTransport, dict[str, Any]]:
     n_domains, n_clients, noise = int(rng.integers(1, 4)), int(rng.integers(3, 9)), rng.choice([0.0, 0.0, 0.1])
     distance, columns = rng.choice([0.5, 2.0, 12.0]), rng.integers(0, 3, 3)  # of the domains; the one with the labels
 
-    def rows(client: int) -> tuple[np.ndarray, np.ndarray, str]:
+    def rows(client: int, _: int = n_domains) -> tuple[np.ndarray, np.ndarray, str]:
         own, domain = np.random.default_rng([seed, client]), client % n_domains
         X = own.normal(size=(int(own.integers(1, 60)), 4))
         y = X[:, columns[domain]] > own.choice(GRID[0][2:5], size=1)
@@ -40,9 +40,7 @@ def random_federation(seed: int) -> tuple[LocalTransport, dict[str, Any]]:
 
     model = None
     if n_domains > 1 and rng.random() < 0.8:
-        X, ids = zip(*[(rows(1000 + k)[0], k % n_domains) for k in range(4 * n_domains)], strict=True)
-        of_rows = np.repeat(np.array(ids, dtype=np.uint16), [len(part) for part in X])
-        model = fit_domains(np.vstack(X), of_rows, None, {}, n_domains)
+        model = domain_model(n_domains, rows)
     families: list[Any] = [Candidates(stumps_at(GRID)), Candidates(stumps_at(GRID), 9)]
     families += [TrainedByOwners("stumps"), TrainedByOwners("trees", 2), TrainedByOwners("stump_pairs", 1)]
     learner = estimator(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
-from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of, when
+from federation_tools import LocalTransport, all_rows, candidates, domain_model, estimator, rows_of
 from radboost.federated import candidates_from, learn_domains
 from radboost.federated.domains import loss_and_gradient
 from radboost.federated.fitting import fit_federated
-from radboost.federated.fixed_point import to_words
 from radboost.federated.handlers import ClientData
 from radboost.rows.domains import fit_domains
 
@@ -94,25 +92,3 @@ def test_from_public_rows() -> None:
         client._load = given(k, rows_of(k)[0][:, :3])
     with pytest.raises(ValueError, match=r"a tree is for 4 columns, not for 3"):
         fit_federated(estimator(), narrow, candidates=candidates(), domain_model=domain_model())
-
-
-MOMENTS: dict[str, tuple[str, Any]] = {
-    "negative counts": ("moments", [-1, 0, 0] * 4),
-    "counts of more rows": ("moments", [1000, 0, 0] * 4),
-    "sums too large": ("moments", [1, 2**62, 0] * 4),
-    "negative squares": ("moments", [1, 0, -1] * 4),
-    "a negative loss": ("gradient", [-1] + [0] * 10),
-    "a gradient too large": ("gradient", [1] + [2**80] * 10),
-}
-
-
-@pytest.mark.parametrize("what", MOMENTS)
-def test_who_spoils_q_is_left_out(what: str) -> None:
-    action, values = MOMENTS[what]
-
-    lie = lambda reply: changed(reply, arrays={"sums": to_words(values)})  # noqa: E731
-    transport = LocalTransport(8, fault=when(lambda node, request: node == 1 and request.action == action, lie))
-    found, server = fit_federated(estimator(3), transport, candidates=candidates(), domain_model=None)
-    assert list(server.left_out) == ["client 001"]
-    X, _, domains = all_rows(8)
-    assert np.mean(found.source_probabilities(X).argmax(axis=1) == (domains == "domain 1")) > 0.8

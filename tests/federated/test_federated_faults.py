@@ -109,6 +109,7 @@ def test_clients_that_were_away_get_the_steps_that_they_missed() -> None:
     assert max(n_steps) > 1  # more than one step at once
 
 
+OUT_OF_RANGE = "a sum of its rows is out of range"
 LIES: dict[str, tuple[str, Any, str]] = {
     "a loss too large": ("evaluate", lambda r: sums(r, 0, 2**80), "losses is out of range"),
     "a negative loss": ("evaluate", lambda r: sums(r, 0, -1), "losses is out of range"),
@@ -136,7 +137,18 @@ LIES: dict[str, tuple[str, Any, str]] = {
     "another name": ("edges", lambda r: changed(r, {"name": "client 000"}), "says that it is 'client 000'"),
     "no request": ("edges", lambda r: Message("unreadable", {"why": "?"}), "says that it is None"),
     "two requests": ("edges", lambda r: [r, r], "it has answered 2 times"),
+    # Of exchanges in which Q is learned.
+    "negative counts": ("moments", lambda r: all_sums(r, [-1, 0, 0] * 4), OUT_OF_RANGE),
+    "counts of more rows": ("moments", lambda r: all_sums(r, [1000, 0, 0] * 4), OUT_OF_RANGE),
+    "sums too large": ("moments", lambda r: all_sums(r, [1, 2**62, 0] * 4), OUT_OF_RANGE),
+    "negative squares": ("moments", lambda r: all_sums(r, [1, 0, -1] * 4), OUT_OF_RANGE),
+    "a negative loss of Q": ("gradient", lambda r: all_sums(r, [-1] + [0] * 10), OUT_OF_RANGE),
+    "a gradient too large": ("gradient", lambda r: all_sums(r, [1] + [2**80] * 10), OUT_OF_RANGE),
 }
+
+
+def all_sums(reply: Message, values: list[int]) -> Message:
+    return changed(reply, arrays={"sums": to_words(values)})
 
 
 def sums(reply: Message, place: int, value: int) -> Message:
@@ -151,14 +163,15 @@ def test_who_says_what_cannot_be_is_named_and_left_out(what: str, caplog: pytest
     transport = LocalTransport(8, fault=when(lambda node, request: node == 3 and request.action == action, lie))
     warned = r"left out for good: 'client 003' \(.*nothing more from their rows, 43 of the 333 registered\. Check"
     with caplog.at_level(logging.ERROR, "radboost.federated"), pytest.warns(UserWarning, match=warned):
-        found, server = fit(transport, 6)
+        found, server = fit(transport, 6, domain_model=None if action in ("moments", "gradient") else domain_model())
     assert list(server.left_out) == ["client 003"]
     assert type(found).from_dict(found.to_dict()).left_out_ == found.left_out_ == server.left_out
     assert reason in server.left_out["client 003"]
     assert f"{action}: 'client 003' is left out from now on" in caplog.text
     assert sum(node == 3 and request.action == action for node, request in transport.requests) == 1
-    X, y, _ = all_rows(8)
+    X, y, domains = all_rows(8)
     assert found.score(X, y) > 0.6
+    assert np.mean(found.source_probabilities(X).argmax(axis=1) == (domains == "domain 1")) > 0.8
 
 
 def test_a_domain_of_which_all_are_left_out() -> None:

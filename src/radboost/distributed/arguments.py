@@ -10,7 +10,7 @@ from typing import Any, Self
 from radboost._validation import check_pair
 from radboost.boosting.callbacks import check_callbacks
 from radboost.boosting.metrics import read_metrics
-from radboost.estimators._sources import SourcesOfFit
+from radboost.estimators._sources import check_sources
 from radboost.rows.partitions import SUFFIXES, TRAINING
 from radboost.rows.prepare import check_validation
 
@@ -61,13 +61,7 @@ class Arguments:
         check_validation(self.X_val, self.y_val, self.sample_weight_val)
         check_pair("offset", self.X_val is not None, self.offset, self.offset_val)
         check_pair("cost", self.X_val is not None, self.cost, self.cost_val)
-        SourcesOfFit(
-            estimator,
-            None,
-            self.sources,
-            (self.X_val, self.sources_val),
-            (self.X_unlabelled, self.sources_unlabelled),
-        )
+        check_sources(self.sources, self.X_val, self.sources_val, self.X_unlabelled, self.sources_unlabelled)
 
     def by_role(self) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """Roles of the given rows, the rows, and the arguments beside them by their names in `LoadedPartition`."""

@@ -13,7 +13,6 @@ from radboost.boosting.metrics import Metric, read_metrics
 from radboost.distributed.arguments import ROWS_ALONE, Arguments
 from radboost.distributed.callbacks import ForwardingCallback, Receiver
 from radboost.distributed.metadata import WorkerCollective
-from radboost.distributed.sources import sources_of
 from radboost.estimators import (
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -24,6 +23,7 @@ from radboost.estimators import (
 )
 from radboost.estimators._checkpoints import OpenedCheckpoint, SavedData
 from radboost.estimators._learning import FitSettings, needs_values
+from radboost.estimators._sources import SourceReader
 from radboost.model_file import ModelFileError
 from radboost.rows.content import content_digests
 from radboost.rows.costs import read_example_costs
@@ -168,9 +168,8 @@ class FitTask:
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         if "sources" in self.given:
-            named = "sources_val" in self.given
-            of_sources = sources_of(own, parts, training, prepared, workers, settings, first=first, val_named=named)
-            prepared = replace(prepared, **of_sources)
+            of_rows = (own, parts, self.given, training, prepared.validation, workers)
+            prepared = replace(prepared, **SourceReader(*of_rows, prepared, growth.seed, first).read())
         return prepared
 
 

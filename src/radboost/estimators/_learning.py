@@ -395,9 +395,9 @@ class BoostingEstimator(PruningMixin):
         validation: tuple[Any, Any, Any] = (None, None, None),
         offsets: tuple[Any, Any] = (None, None),
         eval_metric: Any = None,
-        add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] | None = None,
+        add: Callable[[Any, CheckedRows, Watched | None], Mapping[str, Any]] | None = None,
     ) -> Self:
-        """`prepare` and `learn`; `add` returns further fields of the prepared rows, made of the checked ones."""
+        """`prepare` and `learn`; `add` makes further fields of the prepared rows, from the reader and checked rows."""
         given, metrics = check_callbacks(callbacks), read_metrics(eval_metric)
         settings = self._read_parameters()
         # Rows are read and learned by copies: an interrupted or failed fit does not change the estimator.
@@ -412,7 +412,7 @@ class BoostingEstimator(PruningMixin):
         training = read_training(reader, [rows], rows.given, regression=self._regression, keep_values=keep_values)
         self._check_training(training)
         checked = None if validation[0] is None else read_validation(reader, [watched], watched.given, training)
-        added = {"validation": checked, "metrics": metrics, **(add(training, checked) if add else {})}
+        added = {"validation": checked, "metrics": metrics, **(add(reader, training, checked) if add else {})}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows

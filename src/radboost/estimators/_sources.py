@@ -1,51 +1,81 @@
-"""Sources of a fit (MultiSourceBoostClassifier): arguments, and Q(k | x), learned before the first round."""
+"""Sources of a fit (MultiSourceBoostClassifier), with Q(k | x) of each row, learned before the first round."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing as rows_of
 
 from radboost._typing import FloatArray
 from radboost._validation import resolve_n_jobs
-from radboost.rows.domains import DomainModel, fit_domains, fit_own_classifier, shares_of_own
-from radboost.rows.partitions import ONE_PROCESS, VALIDATION, LoadedPartition, Partition, Workers, column_of
-from radboost.rows.prepare import CheckedRows, Watched
+from radboost.estimators._held_back import sample
+from radboost.rows.domains import (
+    MOST_DENSE_CELLS,
+    DomainModel,
+    canonical,
+    check_fitting,
+    fit_domains,
+    fit_own_classifier,
+    hashes_of,
+    probabilities_of,
+    stacked,
+)
+from radboost.rows.partitions import ONE_PROCESS, TRAINING, UNLABELLED, VALIDATION, Partition, Workers
+from radboost.rows.prepare import CheckedRows, Indices, PreparedRows, Watched
 from radboost.rows.read import read_matrix
-from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
+from radboost.rows.sources import Ids, Sources, ids_among, known_sources, read_sources
 
-Pair = tuple[Any, Any]
-Ids = npt.NDArray[np.uint16]
-Indices = npt.NDArray[np.int64]
+# Largest number of distinct rows that Q is learned from on several workers; `MOST_DENSE_CELLS` limits them further.
+# They are gathered, and one worker learns from them while the others wait. The standard error of the logits of p
+# columns is about sqrt(p / n), 0.015 for 30 columns: less than the error of a linear model.
+MOST_ROWS = 2**17
 
 
-class SourcesOfFit:
-    """Arguments of `fit` on sources, checked and read."""
+def check_sources(sources: Any, X_val: Any, sources_val: Any, X_unlabelled: Any, sources_unlabelled: Any) -> None:
+    """Raise ValueError for arguments of `fit` that do not belong together."""
+    if (X_unlabelled is None) != (sources_unlabelled is None):
+        raise ValueError("X_unlabelled and sources_unlabelled belong together; only one of them was given.")
+    if X_val is None and sources_val is not None:
+        raise ValueError("sources_val was given without X_val and y_val.")
+    if sources is None and (X_unlabelled is not None or sources_val is not None):
+        raise ValueError(
+            "sources_val and sources_unlabelled go with sources, which says where the rows of X come from."
+        )
 
-    def __init__(self, estimator: Any, X: Any, sources: Any, validation: Pair, unlabelled: Pair) -> None:
-        self._estimator = estimator
-        self._X, self._sources = X, sources
-        self._X_val, self._sources_val = validation
-        self._X_more, self._sources_more = unlabelled
-        if (self._X_more is None) != (self._sources_more is None):
-            raise ValueError("X_unlabelled and sources_unlabelled belong together; only one of them was given.")
-        if self._X_val is None and self._sources_val is not None:
-            raise ValueError("sources_val was given without X_val and y_val.")
-        if self._sources is None and (self._X_more is not None or self._sources_val is not None):
-            raise ValueError(
-                "sources_val and sources_unlabelled go with sources, which says where the rows of X come from."
-            )
 
-    def read(self, training: CheckedRows, validation: Watched | None) -> Mapping[str, Any]:
-        """Sources of training and validation rows, with Q of each row; shape (n_rows, n_sources)."""
-        if self._sources is None:
+@dataclass(frozen=True)
+class Sample:
+    """Rows that Q is learned from."""
+
+    rows: Any  # as they were read; for a user-defined classifier as they were given; None: there are none
+    ids: Ids
+    weights: FloatArray | None
+    hashes: npt.NDArray[np.uint64] | None = None  # of the rows, which are sorted by them; None: in this order
+
+
+@dataclass(frozen=True)
+class SourceReader:
+    """Reader of the sources of the rows of this process, which learns Q together with the other processes."""
+
+    estimator: Any  # which has read the training rows
+    parts: Sequence[Partition]
+    given: Collection[str]  # arguments of `fit` that are not None
+    training: CheckedRows
+    validation: Watched | None
+    workers: Workers = ONE_PROCESS
+    prepared: PreparedRows | None = None  # training rows, of which a sample is drawn for Q; None: Q is of all rows
+    seed: int = 0  # of the sample
+    first: bool = True  # whether this process learns Q
+
+    def read(self) -> Mapping[str, Any]:
+        """Fields of `PreparedRows`: sources of the training and validation rows."""
+        if "sources" not in self.given:
             warnings.warn(
                 "fit was given no sources, so that all rows are taken as those of one source: the model is that of a "
                 "DeepBoostClassifier. Give the source of each row: fit(X, y, sources=...).",
@@ -53,119 +83,129 @@ class SourcesOfFit:
                 stacklevel=6,
             )
             return {}
-        rows = [LoadedPartition(self._X, sources=self._sources)]
-        watched = [LoadedPartition(self._X_val, sources=self._sources_val, role=VALIDATION)]
-        n_threads, named = resolve_n_jobs(self._estimator.n_jobs), self._sources_val is not None
-        learn = partial(self._learn, training)
-        return sources_of_rows(rows, watched, training, validation, learn, n_threads, named=named)
+        names, ids = self._training_ids()
+        rows: dict[str, tuple[CheckedRows | Watched, Ids]] = {TRAINING: (self.training, ids)}
+        if self.validation is not None:
+            rows[VALIDATION] = self.validation, self._validation_ids(names, self.validation)
+        domain = None if len(names) == 1 else self._domain(names, ids)
+        n_classes, sources = len(self.training.known_classes), {}
+        for role, (checked, own) in rows.items():
+            given = self._given_rows(role, checked.kept)
+            shares = probabilities_of(domain, checked.X, given, names, n_classes, self._n_threads)
+            sources[role] = Sources(names, own, shares, domain)
+        return {"sources": sources[TRAINING], "validation_sources": sources.get(VALIDATION)}
 
-    def _read_more(self, training: CheckedRows, names: npt.NDArray[Any]) -> tuple[Any, npt.NDArray[np.uint16]] | None:
-        if self._X_more is None:
-            return None
-        matrix = read_matrix(self._estimator._reader(training), self._X_more, training.categories)
-        given = read_sources(self._sources_more, matrix.shape[0], "sources_unlabelled")
-        return matrix, ids_among(given, names, "sources_unlabelled")
+    @property
+    def _n_threads(self) -> int:
+        return resolve_n_jobs(self.estimator.n_jobs)
 
-    def _learn(self, training: CheckedRows, names: npt.NDArray[Any], ids: Ids) -> Any:
-        """The model of Q, learned from the training rows and the unlabeled ones."""
-        more = self._read_more(training, names)
-        classifier, weights, X = self._estimator.domain_classifier, training.weights, training.X
-        if more is not None and weights is not None:
-            weights = np.concatenate([weights, np.ones(len(more[1]))])
-        if isinstance(classifier, DomainModel):
-            return check_fitting(classifier, X.shape[1], names)
-        if classifier is None:
-            if more is not None:
-                X = sparse.vstack([X, more[0]], format="csr") if sparse.issparse(X) else np.vstack([X, more[0]])
-                ids = np.concatenate([ids, more[1]])
-            return fit_domains(X, ids, weights, training.categories, len(names))
-        if isinstance(classifier, FrozenEstimator):
+    def _parts(self, role: str) -> list[Partition]:
+        """Parts of this role that have rows; those of one machine also without, to be refused."""
+        return [part for part in self.parts if part.role == role and (part.n_rows or self.prepared is None)]
+
+    def _training_ids(self) -> tuple[npt.NDArray[Any], Ids]:
+        """Names of the sources of all processes, ascending, and the index of each row's among them."""
+        own = self._names(TRAINING, self.training.kept, "sources")
+        of_workers = [names for names in self.workers.all_gather(np.unique(own)) if len(names)]
+        names = known_sources(np.concatenate(of_workers))
+        return names, ids_among(own, names, "sources")
+
+    def _names(self, role: str, kept: Indices | None, argument: str) -> npt.NDArray[Any]:
+        """Name of the source of each row; `kept`: indices of these rows, None: all."""
+        names = [read_sources(part.load().sources, part.n_rows, argument) for part in self._parts(role)]
+        of_rows = names[0] if len(names) == 1 else np.concatenate(names or [np.zeros(0)])
+        return of_rows if kept is None else of_rows[kept]
+
+    def _validation_ids(self, names: npt.NDArray[Any], validation: Watched) -> Ids:
+        if "sources_val" in self.given:
+            return ids_among(self._names(VALIDATION, validation.kept, "sources_val"), names, "sources_val")
+        if len(names) > 1:
+            raise ValueError(
+                f"X_val was given without sources_val; with {len(names)} sources each needs a loss of its own."
+            )
+        return np.zeros(len(validation.class_ids), dtype=np.uint16)
+
+    def _given_rows(self, role: str, kept: Indices | None) -> Iterator[Any]:
+        """X of each part as the user passed it, of the rows with these indices; None: of all."""
+        first = 0
+        for part in self._parts(role):
+            own = None if kept is None else kept[(kept >= first) & (kept < first + part.n_rows)] - first
+            if own is None or len(own):
+                rows = part.load().X
+                yield rows if own is None else rows_of(rows, own)
+            first += part.n_rows
+
+    def _domain(self, names: npt.NDArray[Any], ids: Ids) -> Any:
+        """Q as it was given, or learned by the first process: a `DomainModel`, or a user-defined classifier."""
+        classifier = self.estimator.domain_classifier
+        ready = isinstance(classifier, DomainModel | FrozenEstimator)
+        most = max(1, min(MOST_ROWS, MOST_DENSE_CELLS // max(1, self.training.n_features)))
+        unlabelled = self._unlabelled(names, None if ready or self.prepared is None else most)
+        if ready:
+            check_fitting(classifier, self.training.n_features, names)
             return classifier
-        rows, labels = rows_of(self._X, training.kept) if training.kept is not None else self._X, names[ids]
-        if more is not None:
-            rows, labels = stacked(rows, self._X_more), np.concatenate([labels, names[more[1]]])
-        return fit_own_classifier(classifier, rows, labels, weights)
+        own = joined([self._training(names, ids, most), *unlabelled])
+        if classifier is None and self.prepared is not None:
+            # Sums of whole weights are exact in any order: copies are sent once.
+            whole = self.training.weights is None or self.prepared.row_weights().native.whole
+            own = Sample(*canonical(own.rows, own.ids, own.weights)) if whole and len(own.ids) else own
+        of_all = self.workers.all_gather(own)
+        return self.workers.all_gather(self._learned(joined(of_all), names) if self.first else None)[0]
+
+    def _training(self, names: npt.NDArray[Any], ids: Ids, most: int) -> Sample:
+        """Training rows; on several workers a sample of about `most` distinct ones, or all if there are no more."""
+        X, weights, chosen = self.training.X, self.training.weights, self.training.kept
+        if self.prepared is not None:
+            of_source = replace(self.prepared, sources=Sources(names, ids, np.zeros((len(ids), 1))))
+            n_different = self.prepared.n_different(self._n_threads)
+            drawn = sample(of_source, most, n_different, self.seed, self._n_threads)
+            indices = np.sort(drawn.order).astype(np.int64)
+            X, ids, weights = X[indices], ids[indices], None if weights is None else weights[indices]
+            chosen = indices if chosen is None else chosen[indices]
+        return self._sample(X, ids, weights, self._given_rows(TRAINING, chosen))
+
+    def _unlabelled(self, names: npt.NDArray[Any], most: int | None) -> list[Sample]:
+        """Rows for Q without labels, of each part; at most `most` of all processes."""
+        parts = self._parts(UNLABELLED)
+        n_rows = sum(self.workers.all_gather(sum(part.n_rows for part in parts)))
+        if most is not None and n_rows > most:
+            raise ValueError(
+                f"X_unlabelled has {n_rows} rows, and Q learns from {most} of so many columns at most on several "
+                "workers. Give a sample of them."
+            )
+        samples = []
+        for loaded in (part.load() for part in parts):
+            matrix = read_matrix(self.estimator, loaded.X, self.training.categories)
+            sources = read_sources(loaded.sources, matrix.shape[0], "sources_unlabelled")
+            samples.append(self._sample(matrix, ids_among(sources, names, "sources_unlabelled"), None, [loaded.X]))
+        return samples
+
+    def _sample(self, matrix: Any, ids: Ids, weights: FloatArray | None, given: Iterable[Any]) -> Sample:
+        if self.estimator.domain_classifier is None:
+            return Sample(matrix, ids, weights)
+        tables = list(given)
+        hashes = None if self.prepared is None else hashes_of(matrix)
+        return Sample(stacked(tables) if tables else None, ids, weights, hashes)
+
+    def _learned(self, sample: Sample, names: npt.NDArray[Any]) -> Any:
+        classifier, rows, ids, weights = self.estimator.domain_classifier, sample.rows, sample.ids, sample.weights
+        if classifier is None:
+            return fit_domains(rows, ids, weights, self.training.categories, len(names))
+        if sample.hashes is not None:
+            # In an order by content: classifiers may depend on the order, which differs between workers.
+            order = np.lexsort((np.ones(len(ids)) if weights is None else weights, ids, sample.hashes))
+            rows, ids, weights = rows_of(rows, order), ids[order], None if weights is None else weights[order]
+        return fit_own_classifier(classifier, rows, names[ids], weights)
 
 
-def sources_of_rows(
-    parts: Sequence[Partition],
-    validation_parts: Sequence[Partition],
-    training: CheckedRows,
-    validated: Watched | None,
-    learn: Callable[[npt.NDArray[Any], Ids], Any],
-    n_threads: int,
-    workers: Workers = ONE_PROCESS,
-    *,
-    named: bool,
-) -> dict[str, Sources | None]:
-    """Names of all sources, with the source and Q of each row of this process, training and validation rows.
-
-    `learn` returns the model of Q for these names and the source of each training row. `named`: the validation rows
-    have sources.
-    """
-    own = _names_of(parts, training.kept, "sources")
-    of_workers = [names for names in workers.all_gather(np.unique(own)) if len(names)]
-    names = known_sources(np.concatenate(of_workers))
-    ids = ids_among(own, names, "sources") if len(own) else np.zeros(0, dtype=np.uint16)
-    domain = learn(names, ids) if len(names) > 1 else None
-
-    def shares(X: Any, of: Sequence[Partition], kept: Indices | None) -> FloatArray:
-        if domain is None:
-            return np.ones((X.shape[0], 1))
-        if isinstance(domain, DomainModel):
-            q = domain.shares(X, n_threads)
-        else:
-            given = [shares_of_own(domain, rows, names) for rows in given_rows(of, kept)]
-            q = np.concatenate([np.zeros((0, len(names))), *given])
-        return on_share_grid(q, len(training.known_classes))
-
-    sources = Sources(names, ids, shares(training.X, parts, training.kept), domain)
-    if validated is None:
-        return {"sources": sources, "validation_sources": None}
-    ids = np.zeros(len(validated.class_ids), dtype=np.uint16)
-    if not named and len(names) > 1:
-        raise ValueError(
-            f"X_val was given without sources_val; with {len(names)} sources each needs a loss of its own."
-        )
-    if named and len(ids):
-        ids = ids_among(_names_of(validation_parts, validated.kept, "sources_val"), names, "sources_val")
-    q = shares(validated.X, validation_parts, validated.kept)
-    return {"sources": sources, "validation_sources": Sources(names, ids, q, None)}
-
-
-def _names_of(parts: Sequence[Partition], kept: Indices | None, name: str) -> npt.NDArray[Any]:
-    names = [read_sources(own, n_rows, name) for own, n_rows in column_of(parts, "sources")]
-    joined = np.concatenate(names) if names else np.zeros(0)
-    return joined if kept is None else joined[kept]
-
-
-def given_rows(parts: Sequence[Partition], chosen: Indices | None) -> Iterator[Any]:
-    """Rows of X of each part in the form that the user passed, at these indices among all rows; None: all."""
-    start = 0
-    for part in (part for part in parts if part.n_rows):
-        own = None if chosen is None else chosen[(chosen >= start) & (chosen < start + part.n_rows)] - start
-        X, start = part.load().X, start + part.n_rows
-        yield X if own is None else rows_of(X, own)
-
-
-def check_fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> DomainModel:
-    """Given model of Q, checked for the number of columns and sources."""
-    if (len(model.instead), model.n_sources) != (n_features, len(names)):
-        raise ValueError(
-            f"domain_classifier is a model of {model.n_sources} sources on {len(model.instead)} columns; here are "
-            f"{len(names)} sources ({names.tolist()[:10]}) and {n_features} columns."
-        )
-    return model
-
-
-def stacked(rows: Any, more: Any) -> Any:
-    """Concatenated rows of two tables of equal type, for a user-defined classifier."""
-    if sparse.issparse(rows):
-        return sparse.vstack([rows, more], format="csr")
-    if type(rows).__module__.partition(".")[0] == "pandas":
-        import pandas as pd
-
-        return pd.concat([rows, more], ignore_index=True)
-    if hasattr(rows, "vstack"):  # polars
-        return rows.vstack(more)
-    return np.vstack([np.asarray(rows), np.asarray(more)])
+def joined(samples: Sequence[Sample]) -> Sample:
+    """Concatenated samples; rows of samples without weights get weight 1 if others have weights."""
+    samples = [one for one in samples if len(one.ids)] or samples[:1]
+    if len(samples) == 1:
+        return samples[0]
+    weights = hashes = None
+    if any(one.weights is not None for one in samples):
+        weights = np.concatenate([np.ones(len(one.ids)) if one.weights is None else one.weights for one in samples])
+    if samples[0].hashes is not None:
+        hashes = np.concatenate([one.hashes for one in samples])
+    return Sample(stacked([one.rows for one in samples]), np.concatenate([one.ids for one in samples]), weights, hashes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
@@ -21,7 +20,7 @@ from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import PruningMixin
-from radboost.estimators._sources import SourcesOfFit
+from radboost.estimators._sources import SourceReader, check_sources
 from radboost.estimators.deepboost import AUTOMATIC, DeepBoostClassifier
 from radboost.export.parts import ScoreSum, refuse_model
 from radboost.families import Problem, get_families
@@ -39,10 +38,11 @@ from radboost.objectives.over_sources import (
 )
 from radboost.objectives.sourced import SourcedObjective
 from radboost.penalties import WeightedL1
-from radboost.rows.domains import DomainModel, check_classifier, shares_of_own
-from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
+from radboost.rows.domains import DomainModel, check_classifier, probabilities_of
+from radboost.rows.partitions import UNLABELLED, VALIDATION, LoadedPartition
+from radboost.rows.prepare import PreparedRows
 from radboost.rows.read import read_matrix
-from radboost.rows.sources import Sources, on_share_grid, with_columns
+from radboost.rows.sources import Sources, with_columns
 from radboost.trees import TreeOptions
 
 # Values of "auto" with several sources, of two classes and of more. On synthetic sources of 300 to 4,000 rows and on
@@ -205,11 +205,14 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         X_unlabelled, sources_unlabelled : rows and their sources, or None
             More rows that Q may learn from; they need no labels.
         """
-        of_fit = SourcesOfFit(self, X, sources, (X_val, sources_val), (X_unlabelled, sources_unlabelled))
-
-        def add(training: CheckedRows, validation: Watched | None) -> Mapping[str, Any]:
-            return of_fit.read(training, validation)
-
+        check_sources(sources, X_val, sources_val, X_unlabelled, sources_unlabelled)
+        parts = [
+            LoadedPartition(X, sources=sources),
+            LoadedPartition(X_val, sources=sources_val, role=VALIDATION),
+            LoadedPartition(X_unlabelled, sources=sources_unlabelled, role=UNLABELLED),
+        ]
+        parts = [part for part in parts if part.X is not None]
+        given = frozenset[str]().union(*(part.given for part in parts))
         return self._fit(
             X,
             y,
@@ -217,7 +220,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
-            add=add,
+            add=lambda reader, *rows: SourceReader(reader, parts, given, *rows).read(),
         )
 
     def _check_penalties(self) -> None:
@@ -362,18 +365,12 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     def _source_probabilities_of(self, X: Any, matrix: Any) -> FloatArray:
         """Q on its grid: by our own model from the rows as they were read, by the user's from the rows as given."""
         names, domain = self.source_names_, self.domain_classifier_
-        if len(names) == 1:
-            return np.ones((matrix.shape[0], 1))
         if isinstance(domain, NotStored):
             raise ModelFileError(
                 "A model file does not store a domain_classifier of your own, which this model needs to predict. Give "
                 "it again, fitted: radboost.load(path, domain_classifier=...)."
             )
-        if isinstance(domain, DomainModel):
-            probabilities = domain.shares(matrix, resolve_n_jobs(self.n_jobs))
-        else:
-            probabilities = shares_of_own(domain, X, names)
-        return on_share_grid(probabilities, len(self.classes_))
+        return probabilities_of(domain, matrix, [X], names, len(self.classes_), resolve_n_jobs(self.n_jobs))
 
     def _further_columns(self, X: Any, matrix: Any) -> FloatArray | None:
         """Q(k | x), if hypotheses need it."""
@@ -424,15 +421,6 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             raise ValueError("This model has a domain classifier of its own in its file; load it without another one.")
         check_classifier(classifier)
         self.domain_classifier = self.domain_classifier_ = classifier
-
-    def _reader(self, training: CheckedRows) -> Any:
-        """A copy that knows the columns of the training rows, to read more rows with."""
-        reader = copy(self)
-        reader.n_features_in_ = training.n_features
-        reader.__dict__.pop("feature_names_in_", None)
-        if training.feature_names is not None:
-            reader.feature_names_in_ = training.feature_names
-        return reader
 
 
 def _seeds(seed: int, n: int) -> list[int]:

@@ -241,7 +241,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             A checkpoint of a fit with the same rows, costs and parameters, to go on from.
         """
 
-        def with_costs(training: CheckedRows, validation: Watched | None) -> Mapping[str, Costs | None]:
+        def with_costs(reader: Any, training: CheckedRows, validation: Watched | None) -> Mapping[str, Costs | None]:
             return self._costs_of_examples(training, validation, cost, cost_val)
 
         return self._fit(

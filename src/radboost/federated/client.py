@@ -16,8 +16,7 @@ from radboost.federated.fixed_point import Scales, argument_with
 from radboost.federated.remote_collective import RemoteCollective
 from radboost.losses import get_loss
 from radboost.objectives import Objective
-from radboost.rows.domains import DomainModel
-from radboost.rows.sources import on_share_grid
+from radboost.rows.domains import DomainModel, probabilities_of
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ class ClientRows:
             "sum", get_loss(self.task.loss), self.class_ids, 2, None, self.n_threads, collective=self._collective
         )
         model = self.task.domain_model
-        q = np.ones((len(self.X), 1)) if model is None else model.shares(self.X, self.n_threads)
-        self._q = [np.ascontiguousarray(column) for column in on_share_grid(q, 2).T]
+        q = probabilities_of(model, self.X, (), np.array(self.task.domains), 2, self.n_threads)
+        self._q = [np.ascontiguousarray(column) for column in q.T]
         self._groups = current().row_groups(np.zeros(len(self.X), dtype=np.uint16), 1)
         self._raw = RawRows(self.X, np.arange(len(self.X), dtype=np.uint32), self.n_threads)
         self._views: dict[int, Any] = {}

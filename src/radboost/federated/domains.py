@@ -16,14 +16,14 @@ from radboost.federated.fixed_point import SCALE_BITS, from_words, to_words
 from radboost.federated.messages import Arrays, Facts, Message, require
 from radboost.federated.registry import ClientRecord, logger
 from radboost.federated.server import Check, Server
-from radboost.rows.domains import LOGIT_VARIANCE, DomainModel
+from radboost.rows.domains import SMALLEST_SPREAD, DomainModel, expand, prior_variance
 
 MAX_ITERATIONS = 200
 GRADIENT_TOLERANCE = 1e-5  # of the mean loss
-SMALLEST_SPREAD = 1e-12  # relative to the mean; a column with less is constant
 LARGEST_EXPONENT = 500  # columns with numbers beyond 2 to this power must be rescaled first
 SMALLEST_EXPONENT = -1000  # keeps 2 to this power a normal number
 EMPTY = -2000  # exponent of a column without a value
+NO_CATEGORIES = np.zeros((0, 2), dtype=np.int32)
 
 
 # --- clients
@@ -65,10 +65,9 @@ def fixed_sums(values: npt.NDArray[np.float64]) -> list[int]:
 
 def standardized(X: FloatArray, means: FloatArray, spreads: FloatArray, indicated: Any) -> FloatArray:
     """Columns with mean 0 and spread 1, missing values at 0; their indicators; and a column of ones."""
-    missing = np.isnan(X)
-    values = np.where(missing, 0.0, X - means) / spreads
-    indicators = missing[:, indicated].astype(np.float64)
-    return np.hstack([values, indicators, np.ones((len(X), 1))])
+    design = np.hstack([expand(X, means, indicated, NO_CATEGORIES), np.ones((len(X), 1))])
+    design[:, : len(means)] = (design[:, : len(means)] - means) / spreads
+    return design
 
 
 def loss_and_gradient(
@@ -100,7 +99,8 @@ def learn_together(server: Server, clients: Sequence[ClientRecord], n_domains: i
     tops = np.where(useful, (np.ldexp(1.0, np.maximum(exponents, SMALLEST_EXPONENT)) + np.abs(means)) / scale, 1.0)
     limits = np.concatenate([np.maximum(tops, 1e-300), np.ones(len(indicated) + 1)])
     free = n_domains - 1 if n_domains == 2 else n_domains  # one function tells two domains apart, as in scikit-learn
-    strength = min(1.0, LOGIT_VARIANCE / max(1, int(useful.sum()) + len(indicated)))
+    strength = prior_variance(int(useful.sum()) + len(indicated))
+    fixed = {"means": means, "spreads": scale, "indicated": indicated, "limits": np.repeat(limits, n_domains)}
     penalized = np.append(np.ones(width - 1), 0.0)[:, None]
 
     def whole(flat: FloatArray) -> FloatArray:
@@ -111,13 +111,7 @@ def learn_together(server: Server, clients: Sequence[ClientRecord], n_domains: i
     def evaluate(flat: FloatArray) -> tuple[float, FloatArray]:
         coefficients = whole(flat)
         largest = math.log(n_domains) + 2.0 * float(np.abs(coefficients).T @ limits @ np.ones(n_domains)) + 1e-9
-        arrays = {
-            "means": means,
-            "spreads": scale,
-            "indicated": indicated,
-            "coefficients": coefficients,
-            "limits": np.repeat(limits, n_domains),
-        }
+        arrays = {**fixed, "coefficients": coefficients}
         n_sums, facts = 1 + width * n_domains, {"largest_loss": largest}
         sums, m = _add_up(server, "gradient", clients, facts, arrays, n_sums, _is_possible_gradient)
         unit = math.ldexp(1.0, 1 - SCALE_BITS) / m
@@ -126,20 +120,15 @@ def learn_together(server: Server, clients: Sequence[ClientRecord], n_domains: i
         loss = float(sums[0]) * largest * unit + 0.5 * float(np.sum(coefficients * own))
         return loss, (gradient + own)[:, n_domains - free :].reshape(-1)
 
-    solution = minimize(
-        evaluate,
-        np.zeros(width * free),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": MAX_ITERATIONS, "gtol": GRADIENT_TOLERANCE},
-    )
+    options = {"maxiter": MAX_ITERATIONS, "gtol": GRADIENT_TOLERANCE}
+    solution = minimize(evaluate, np.zeros(width * free), jac=True, method="L-BFGS-B", options=options)
     logger.info("Q: %d steps of L-BFGS, %d exchanges", solution.nit, server.n_exchanges)
     coefficients = whole(solution.x)
     rescaled = np.zeros((width - 1, n_domains))
     rescaled[:n_features][useful] = coefficients[:n_features][useful] / scale[useful, None]
     rescaled[n_features:] = coefficients[n_features : width - 1]
     offsets = coefficients[-1] - np.where(useful, means, 0.0) @ rescaled[:n_features]
-    return DomainModel(rescaled, offsets, means, indicated, np.zeros((0, 2), dtype=np.int32))
+    return DomainModel(rescaled, offsets, means, indicated, NO_CATEGORIES)
 
 
 def _ask(

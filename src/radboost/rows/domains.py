@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from radboost._blas import one_blas_thread
@@ -18,6 +18,7 @@ from radboost._typing import FloatArray
 from radboost.engine import evaluate_loss, hash_dense_rows, linear_rows
 from radboost.model_file.checks import read_array, require
 from radboost.rows.categories import Categories
+from radboost.rows.sources import Ids, on_share_grid
 from radboost.trees import RowBlocks
 
 # Cells (rows x columns) up to which rows are made dense for the fit; by size alone, so that the form has no effect.
@@ -28,6 +29,7 @@ TOLERANCE = 1e-3  # largest deviation from 1 of a sum of probabilities by a user
 MOST_ITERATIONS = 500  # of the logistic regression
 LOGIT_VARIANCE = 10.0  # upper limit of the prior variance of a logit
 LARGEST = 1e100  # columns with larger absolute values, or only with ones below its inverse, are rescaled
+SMALLEST_SPREAD = 1e-12  # relative to the mean; a column with less is constant
 SMALLEST = 1e-305  # columns with only smaller absolute values are ignored: their weights may be infinite
 
 
@@ -59,7 +61,7 @@ class DomainModel:
         for first in range(0, X.shape[0], height):
             rows = X[first : first + height]
             dense = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
-            expanded = _expand(dense, self.instead, self.indicated, self.categories)
+            expanded = expand(dense, self.instead, self.indicated, self.categories)
             scores = linear_rows(expanded, self.weights, n_threads)
             scores = scores.reshape(-1, self.n_sources) + self.offsets
             scores -= scores.max(axis=1, keepdims=True)
@@ -87,14 +89,10 @@ class DomainModel:
         flat = read_array(arrays, "domain_categories", "<i4")
         require(len(flat) % 2 == 0, "the categories of the domain classifier are no pairs")
         categories = flat.reshape(-1, 2)
-        columns = np.concatenate([indicated, categories[:, 0]])
-        require(
-            bool(((columns >= 0) & (columns < n_features)).all()), "the domain classifier names a column that is not"
-        )
-        sizes = categories[:, 1]
-        require(
-            bool(((sizes >= 0) & (sizes <= 255)).all()), "a column of the domain classifier has too many categories"
-        )
+        columns, sizes = np.concatenate([indicated, categories[:, 0]]), categories[:, 1]
+        known, few = (columns >= 0) & (columns < n_features), (sizes >= 0) & (sizes <= 255)
+        require(bool(known.all()), "the domain classifier names a column that is not")
+        require(bool(few.all()), "a column of the domain classifier has too many categories")
         offsets = read_array(arrays, "domain_offsets", "<f8", n_sources)
         weights = arrays.get("domain_weights")
         n_lines = n_features + len(indicated) + int(sizes.sum())
@@ -106,15 +104,12 @@ class DomainModel:
         return cls(np.ascontiguousarray(weights), offsets.copy(), instead.copy(), indicated.copy(), categories.copy())
 
 
-def fit_domains(
-    X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None, categories: Categories, n_sources: int
-) -> DomainModel:
+def fit_domains(X: Any, ids: Ids, weights: FloatArray | None, categories: Categories, n_sources: int) -> DomainModel:
     """Fit Q(k | x) on distinct rows sorted by content: independent of form, order and copies of the rows."""
     rows, ids, weights = canonical(X, ids, weights)
-    dense = rows.shape[0] * rows.shape[1] <= MOST_DENSE_CELLS
     places = sorted(column for column, known in categories.items() if known)
     sizes = np.array([(column, len(categories[column])) for column in places], dtype=np.int32).reshape(-1, 2)
-    if not dense:
+    if rows.shape[0] * rows.shape[1] > MOST_DENSE_CELLS:
         return _fit_sparse(rows, ids, weights, sizes, n_sources)
     matrix = rows.toarray() if sparse.issparse(rows) else rows
     missing = np.isnan(matrix)
@@ -123,14 +118,14 @@ def fit_domains(
     numbers = np.where(missing, 0.0, matrix)
     known_weight = np.maximum(weights @ ~missing, np.finfo(float).tiny)
     instead = np.where(np.isin(np.arange(matrix.shape[1]), places), 0.0, (weights @ numbers) / known_weight)
-    expanded = _expand(matrix, instead, indicated, sizes)
+    expanded = expand(matrix, instead, indicated, sizes)
     # Columns whose squares would overflow or underflow are divided by their largest absolute value.
     largest = np.abs(expanded).max(axis=0)
     unit = np.where((largest > LARGEST) | ((largest > 0) & (largest < 1.0 / LARGEST)), largest, 1.0)
     expanded = expanded / unit
     means = (weights @ expanded) / total
     spread = np.sqrt((weights @ (expanded - means) ** 2) / total)
-    useful = (spread > 1e-12 * np.maximum(1.0, np.abs(means))) & (unit > SMALLEST)
+    useful = (spread > SMALLEST_SPREAD * np.maximum(1.0, np.abs(means))) & (unit > SMALLEST)
     scale = np.where(useful, spread, 1.0)
     coefficients, offsets = _regression((expanded - means)[:, useful] / scale[useful], ids, weights, n_sources)
     lines = np.zeros((expanded.shape[1], n_sources))
@@ -139,11 +134,7 @@ def fit_domains(
 
 
 def _fit_sparse(
-    rows: Any,
-    ids: npt.NDArray[np.uint16],
-    weights: FloatArray,
-    categories: npt.NDArray[np.int32],
-    n_sources: int,
+    rows: Any, ids: Ids, weights: FloatArray, categories: npt.NDArray[np.int32], n_sources: int
 ) -> DomainModel:
     """Fit on sparse rows without centering, for which the offsets compensate; a missing value counts as 0."""
     matrix = sparse.csr_matrix(rows)
@@ -151,40 +142,28 @@ def _fit_sparse(
     if len(categories):
         numbers = np.ones(matrix.shape[1])
         numbers[categories[:, 0]] = 0.0
-        columns = {
-            int(column): np.asarray(rows[:, [column]].todense() if sparse.issparse(rows) else rows[:, [column]])
-            for column in categories[:, 0]
-        }
-        indicators = [sparse.csr_matrix(columns[int(column)] == np.arange(n)) for column, n in categories]
+        codes = rows[:, categories[:, 0]]
+        indicators = [sparse.csr_matrix(codes[:, [k]] == np.arange(n)) for k, n in enumerate(categories[:, 1])]
         matrix = sparse.hstack([matrix @ sparse.diags(numbers), *indicators], format="csr")
     total = weights.sum()
     means = np.asarray(weights @ matrix).reshape(-1) / total
     squares = np.asarray(weights @ matrix.multiply(matrix)).reshape(-1) / total
     spread = np.sqrt(np.maximum(squares - means**2, 0.0))
-    scale = np.where(spread > 1e-12, spread, 1.0)
+    scale = np.where(spread > SMALLEST_SPREAD, spread, 1.0)
     coefficients, offsets = _regression(matrix @ sparse.diags(1.0 / scale), ids, weights, n_sources)
-    coefficients[:, spread <= 1e-12] = 0.0
-    nothing = np.zeros(0, dtype=np.int32)
-    return DomainModel(
-        np.ascontiguousarray((coefficients / scale).T),
-        offsets,
-        np.zeros(rows.shape[1]),
-        nothing,
-        categories,
-    )
+    coefficients[:, spread <= SMALLEST_SPREAD] = 0.0
+    lines, instead = np.ascontiguousarray((coefficients / scale).T), np.zeros(rows.shape[1])
+    return DomainModel(lines, offsets, instead, np.zeros(0, dtype=np.int32), categories)
 
 
-def _regression(
-    Z: Any, ids: npt.NDArray[np.uint16], weights: FloatArray, n_sources: int
-) -> tuple[FloatArray, FloatArray]:
+def _regression(Z: Any, ids: Ids, weights: FloatArray, n_sources: int) -> tuple[FloatArray, FloatArray]:
     """Coefficients, shape (n_sources, n_columns), and offsets, shape (n_sources,)."""
     if Z.shape[1] == 0:  # no useful column: the frequencies of the sources
         shares = np.bincount(ids, weights, minlength=n_sources) / weights.sum()
         return np.zeros((n_sources, 0)), np.log(shares)
     from sklearn.linear_model import LogisticRegression  # slow to import
 
-    # Columns are standardized: this is a prior on the logits with a variance of LOGIT_VARIANCE at most.
-    model = LogisticRegression(C=min(1.0, LOGIT_VARIANCE / Z.shape[1]), max_iter=MOST_ITERATIONS)
+    model = LogisticRegression(C=prior_variance(Z.shape[1]), max_iter=MOST_ITERATIONS)
     with one_blas_thread:  # sums in BLAS depend on the number of threads
         model.fit(Z, ids, sample_weight=weights)
     if n_sources == 2:  # one function, of the second source
@@ -192,9 +171,12 @@ def _regression(
     return model.coef_.copy(), model.intercept_.copy()
 
 
-def canonical(
-    X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None
-) -> tuple[Any, npt.NDArray[np.uint16], FloatArray]:
+def prior_variance(n_columns: int) -> float:
+    """Prior variance of a coefficient of a standardized column: that of the logits is at most `LOGIT_VARIANCE`."""
+    return min(1.0, LOGIT_VARIANCE / max(1, n_columns))
+
+
+def canonical(X: Any, ids: Ids, weights: FloatArray | None) -> tuple[Any, Ids, FloatArray]:
     """Distinct pairs of a row and a source, sorted by content: rows, source ids and sums of weights."""
     counts = np.ones(len(ids)) if weights is None else weights
     hashes = hashes_of(X)
@@ -223,7 +205,7 @@ def hashes_of(X: Any) -> npt.NDArray[np.uint64]:
     return hashes
 
 
-def _expand(
+def expand(
     matrix: FloatArray, instead: FloatArray, indicated: npt.NDArray[np.int32], categories: npt.NDArray[np.int32]
 ) -> FloatArray:
     """Expanded rows: imputed columns, indicators of missing values, and one indicator for each category."""
@@ -237,9 +219,7 @@ def _expand(
 
 
 def fit_own_classifier(classifier: Any, X: Any, sources: npt.NDArray[Any], weights: FloatArray | None) -> Any:
-    """The user's classifier, cloned and fitted on the rows as given; a FrozenEstimator is returned as it is."""
-    if isinstance(classifier, FrozenEstimator):
-        return classifier
+    """The user's classifier, cloned and fitted on the rows as given."""
     fitted = clone(classifier)
     named = {} if weights is None or not has_fit_parameter(fitted, "sample_weight") else {"sample_weight": weights}
     try:
@@ -259,6 +239,48 @@ def check_classifier(classifier: Any) -> None:
             "domain_classifier must be a classifier with fit and predict_proba, FrozenEstimator(fitted one), or None; "
             f"got {classifier!r}."
         )
+
+
+def check_fitting(domain: Any, n_features: int, names: npt.NDArray[Any]) -> None:
+    """Raise ValueError for a `DomainModel` of another number of columns or sources."""
+    if isinstance(domain, DomainModel) and (len(domain.instead), domain.n_sources) != (n_features, len(names)):
+        raise ValueError(
+            f"domain_classifier is a model of {domain.n_sources} sources on {len(domain.instead)} columns; here are "
+            f"{len(names)} sources ({names.tolist()[:10]}) and {n_features} columns."
+        )
+
+
+def stacked(tables: Sequence[Any]) -> Any:
+    """Concatenated rows of tables of equal type; a single one as it is."""
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    if sparse.issparse(first):
+        return sparse.vstack(tables, format="csr")
+    if type(first).__module__.partition(".")[0] == "pandas":
+        import pandas as pd
+
+        return pd.concat(tables, ignore_index=True)
+    if hasattr(first, "vstack"):  # polars
+        return reduce(lambda rows, more: rows.vstack(more), tables)
+    return np.vstack([np.asarray(table) for table in tables])
+
+
+def probabilities_of(
+    domain: Any, matrix: Any, given: Iterable[Any], names: npt.NDArray[Any], n_classes: int, n_threads: int
+) -> FloatArray:
+    """Q(k | x) on its grid, shape (n_rows, n_sources); `given`: the same rows in parts, as the user passed them.
+
+    `domain`: a `DomainModel`, a user-defined classifier, or None if there is one source.
+    """
+    if domain is None:
+        return np.ones((matrix.shape[0], 1))
+    if isinstance(domain, DomainModel):
+        shares = domain.shares(matrix, n_threads)
+    else:
+        of_parts = [shares_of_own(domain, rows, names) for rows in given]
+        shares = np.concatenate([np.zeros((0, len(names))), *of_parts])
+    return on_share_grid(shares, n_classes)
 
 
 def shares_of_own(classifier: Any, X: Any, names: npt.NDArray[Any]) -> FloatArray:

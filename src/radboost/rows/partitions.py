@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import _num_samples
 
 from radboost.engine import Collective
 
@@ -57,8 +58,7 @@ class LoadedPartition:
 
     @property
     def n_rows(self) -> int:
-        shape = getattr(self.X, "shape", None)
-        return len(self.X) if shape is None else int(shape[0])
+        return int(_num_samples(self.X))
 
     @property
     def given(self) -> frozenset[str]:

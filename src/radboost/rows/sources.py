@@ -13,6 +13,8 @@ from radboost._typing import FloatArray, FloatMatrix
 from radboost.rows.read import plain_labels
 from radboost.rows.tasks import missing_labels
 
+Ids = npt.NDArray[np.uint16]  # index of each row's source among the names
+
 MOST_SOURCES = 4096  # largest number of distinct sources
 # Unit of Q(k | x); steps are multiples of another power of two, so that sums of scores are exact.
 SHARE_GRID = {2: 2.0**-16, 3: 2.0**-8}  # for two classes, and for more, whose scores are 32-bit integers
@@ -23,7 +25,7 @@ class Sources:
     """Sources of rows, and the probabilities of each source."""
 
     names: npt.NDArray[Any]  # ascending
-    ids: npt.NDArray[np.uint16]  # index of each row's source among the names
+    ids: Ids
     shares: FloatArray  # Q(k | x), shape (n_rows, n_sources)
     domain: Any = None  # model that computes Q
 
@@ -61,7 +63,7 @@ def known_sources(found: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return names
 
 
-def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> npt.NDArray[np.uint16]:
+def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> Ids:
     """Indices of the sources of rows among `names`; an unknown source is a ValueError."""
     comparable = found.dtype.kind == names.dtype.kind or {found.dtype.kind, names.dtype.kind} <= set("iufb")
     if comparable:
@@ -79,7 +81,7 @@ def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> n
 
 def on_share_grid(shares: FloatArray, n_classes: int) -> FloatArray:
     """Q(k | x) rounded to the nearest multiple of its unit."""
-    grid = SHARE_GRID[min(n_classes, 3)]
+    grid = SHARE_GRID[min(max(n_classes, 2), 3)]
     return np.ascontiguousarray(np.rint(shares / grid) * grid)
 
 

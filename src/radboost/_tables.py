@@ -236,7 +236,7 @@ def real_numbers(given: Any) -> npt.NDArray[np.float64]:
     kind = kind_of_objects(array.ravel().tolist()) if array.dtype == object else _KINDS_OF_NUMPY.get(array.dtype.kind)
     if kind in (DATE, COMPLEX):
         raise TypeError("dates, times and complex numbers are not numbers here")
-    return np.asarray(array, dtype=np.float64)
+    return np.require(array, np.float64, "A")  # arrays over received bytes may begin at any address
 
 
 def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes missing values of them") -> Any:

@@ -234,7 +234,7 @@ def test_other_refusals() -> None:
     for estimator, name in ((DEEP, "cost"), (MultiSourceBoostClassifier(2), "offset"), (DEEP, "sources_unlabelled")):
         with pytest.raises(TypeError, match=f"takes no {name}"):
             FitTask.of(estimator, Arguments(**{name: np.ones(240)}))
-    with pytest.raises(TypeError, match="takes no sources. sources are for MultiSourceBoostClassifier"):
+    with pytest.raises(TypeError, match=r"takes no sources\. sources are for MultiSourceBoostClassifier"):
         FitTask.of(RGBClassifier(), Arguments(sources=SOURCES))
     empty = {"X": X, "y": LABELS, "X_val": X_VAL[:0], "y_val": LABELS_VAL[:0]}
     with pytest.raises(ValueError, match="X_val has no rows: every partition is empty"):

@@ -7,8 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from radboost import DeepBoostClassifier, RGBClassifier, SoftmaxBoostClassifier, TreeOptions
+from radboost import (
+    DeepBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    SparseBoostRegressor,
+    TreeOptions,
+)
 from radboost._validation import check_integer, check_integer_or, check_max_features, check_real, check_real_or
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.families import KernelFamily
@@ -101,3 +109,23 @@ def test_what_is_neither_a_word_nor_a_number_is_a_type_error() -> None:
 )
 def test_columns_that_a_node_looks_at(value: Any, expected: int) -> None:
     assert check_max_features(value, 9) == expected
+
+
+def at_an_odd_address(values: Any) -> np.ndarray:
+    """Numbers of 64 bits in received bytes, which may begin anywhere."""
+    numbers = np.asarray(values, dtype=np.float64)
+    moved = np.frombuffer(b"\0" + numbers.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(numbers.shape)
+    assert not moved.flags.aligned
+    return moved
+
+
+@pytest.mark.parametrize("kind", [RGBRegressor, SparseBoostRegressor])
+def test_arrays_at_odd_addresses(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.random((60, 3)), rng.random(60), rng.integers(1, 4, 60).astype(float)
+    more = {} if kind is SparseBoostRegressor else {"offset": rng.random(60)}
+    model = kind(0.01) if kind is SparseBoostRegressor else kind(3)
+    expected = clone(model).fit(X, y, weights, **more).predict(X)
+    moved = {name: at_an_odd_address(values) for name, values in more.items()}
+    model.fit(*map(at_an_odd_address, (X, y, weights)), **moved)
+    np.testing.assert_array_equal(model.predict(at_an_odd_address(X)), expected)

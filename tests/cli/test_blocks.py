@@ -48,8 +48,6 @@ def test_blocks_are_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, w
     monkeypatch.setattr(csv_text.CsvText, "stream", lambda text: opened.append(text._path) or stream(text))
     assert str(parsed()) == str(expected)  # NaN is not equal to itself
     assert opened[0] is not None
-    monkeypatch.setattr(csv_text, "_MOST_OF_16_BITS", 2)
-    assert str(parsed()) == str(expected)
 
 
 def test_bytes_that_are_no_text_in_a_late_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_json_lines_are_objects(tmp_path: Path, line: str) -> None:
             read(tmp_path / "t.jsonl", text)
 
 
-@pytest.mark.parametrize("place", ["gzip.decompress", "pyarrow.csv.open_csv", "radboost.cli.fitting.RowSource"])
+@pytest.mark.parametrize("place", ["gzip.decompress", "pyarrow.csv.read_csv", "radboost.cli.fitting.RowSource"])
 def test_too_little_memory_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
 ) -> None:
@@ -109,8 +109,8 @@ def test_pyarrow_is_given_no_memory_of_pythons(tmp_path: Path, monkeypatch: pyte
         source.seek(0)
         return real(source, **options)
 
-    real = arrow_csv.open_csv
-    monkeypatch.setattr(arrow_csv, "open_csv", watch)
+    real = arrow_csv.read_csv
+    monkeypatch.setattr(arrow_csv, "read_csv", watch)
     read(tmp_path / "t.csv", "a,b\n1,é\n".encode("latin-1"))
     own = pa.py_buffer(b"a,b\n")
     assert len(seen) == 2

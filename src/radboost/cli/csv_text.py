@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -25,7 +25,6 @@ SEPARATORS = (",", ";", "\t", "|")
 GZIP = b"\x1f\x8b"
 _BLOCK_BYTES = 2**20  # pyarrow holds some dozens of blocks at once
 _LARGEST_BLOCK = 2**30
-_MOST_OF_16_BITS = 2**15 - 1
 _SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
 # Byte order marks, the longer ones first: a mark of UTF-32 begins with one of UTF-16.
 _BYTE_ORDER_MARKS = {
@@ -192,28 +191,6 @@ def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, often / len(records), width
 
 
-def _narrowed(batch: Any) -> list[Any]:
-    """Columns of a batch, with indices of 16 bits where they suffice."""
-    import pyarrow as pa
-
-    return [
-        column
-        if len(column.dictionary) > _MOST_OF_16_BITS
-        else pa.DictionaryArray.from_arrays(column.indices.cast(pa.int16()), column.dictionary)
-        for column in batch.columns
-    ]
-
-
-def _table_of(batches: Sequence[list[Any]]) -> Any:
-    import pyarrow as pa
-
-    columns = []
-    for chunks in zip(*batches, strict=True):
-        wide = max((chunk.type for chunk in chunks), key=lambda kind: kind.index_type.bit_width)
-        columns.append(pa.chunked_array([chunk.cast(wide) for chunk in chunks]))
-    return pa.table(columns, list(map(str, range(len(columns)))))
-
-
 def _parsed(text: CsvText, name: str, separator: str, n_columns: int, skip: int) -> tuple[Any, list[str]]:
     """Columns as text, whose first row has the names, if there are any, and remarks."""
     import pyarrow as pa
@@ -222,14 +199,13 @@ def _parsed(text: CsvText, name: str, separator: str, n_columns: int, skip: int)
     types = {f"f{index}": pa.dictionary(pa.int32(), pa.string()) for index in range(n_columns)}
 
     def read(text: CsvText, block_size: int) -> Any:
-        with arrow_csv.open_csv(
+        return arrow_csv.read_csv(
             text.stream(),
             read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=block_size),
             # lines may end inside of quotes
             parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=text.quotes_and_zeros[0]),
             convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
-        ) as reader:
-            return _table_of([_narrowed(batch) for batch in reader])
+        )
 
     def read_all(text: CsvText) -> Any:
         try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = (",", ";", "\t", "|")
 GZIP = b"\x1f\x8b"
-_BLOCK_BYTES = 2**20  # pyarrow holds some dozens of blocks at once
+_BLOCK_BYTES = 2**22  # pyarrow holds some dozens of blocks at once
 _LARGEST_BLOCK = 2**30
 _SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
 # Byte order marks, the longer ones first: a mark of UTF-32 begins with one of UTF-16.

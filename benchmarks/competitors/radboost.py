@@ -23,7 +23,7 @@ class RadBoostDefault(Competitor):
         return DeepBoostClassifier(**_parameters(settings), tree_options=options)
 
     def construct(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
-        order = np.argsort(y, kind="stable")  # the engine wants its rows sorted by class
+        order = np.argsort(y, kind="stable").astype(np.uint32)  # the engine wants its rows sorted by class
         return bin_rows(X, None, order, settings.bins, settings.threads)
 
     def trees(self, model: Any) -> int:

@@ -179,7 +179,7 @@ def _run_until_done(client: Any, task: FitTask, parts: Sequence[Any], runner: Ca
             losses, n_rounds = (0 if runner.n_rounds > n_rounds else losses) + 1, runner.n_rounds
             if losses >= MAX_LOSSES_IN_A_ROW:
                 raise WorkerLostError(
-                    f"{error} This was the {losses}th loss in a row without a round between them; is there enough "
+                    f"{error} This was loss {losses} in a row without a round between them; is there enough "
                     "memory for the partitions?"
                 ) from error
             had_workers = True

@@ -19,14 +19,14 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = (".py", ".cpp", ".hpp", ".css", ".js", ".html")
 
 CEILINGS = {
-    "lines of src": 51_989,
+    "lines of src": 51_973,
     "lines of native": 19_991,
     "lines of papers": 3_990,
     "lines of benchmarks and their tests": 5_364,
     "lines of all other tests": 46_867,
-    "words of docs": 64_474,
+    "words of docs": 64_473,
     "words of docs/decisions": 7_832,
-    "docstrings that begin with What, Who, Those, That, Of, With, The same": 3,
+    "docstrings that begin with What, Who, Those, That, Of, With, The same": 0,
     "class names with two meanings": 0,
     "mix-ins": 3,
     "isinstance in src": 556,

@@ -49,14 +49,20 @@ def write_parts(table: Any, n_files: int = 3, group_rows: int = 10) -> list[str]
     return names
 
 
-def test_files_are_one_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_files_are_one_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row labels of pandas are no column, and files without rows are skipped."""
     table = whole_table(tmp_path)
-    parquet.write_table(table, "whole.parquet")
-    parts = write_parts(table)
-    one, several = fitted(capsys, "whole.parquet", *FAST), fitted(capsys, *parts, *FAST)
-    assert several.pop("data") == "part-0.parquet and 2 more files"
-    assert one.pop("data") == "whole.parquet"
-    assert one == several
+    table.to_pandas().sample(frac=1, random_state=0).to_parquet("whole.parquet")
+    assert parquet.read_schema("whole.parquet").names[-1] == "__index_level_0__"
+    parts = [*write_parts(table), "empty.parquet"]
+    table.to_pandas()[:0].to_parquet("empty.parquet")
+    one = fitted(capsys, "whole.parquet", *FAST)
+    assert "names of columns (id, size" in fails(capsys, "fit", "empty.parquet", *FAST)
+    for limit in (reading.IN_MEMORY_BYTES, 0):
+        monkeypatch.setattr(reading, "IN_MEMORY_BYTES", limit)
+        assert fitted(capsys, *parts, *FAST) == {**one, "data": "part-0.parquet and 3 more files"}
 
 
 def test_files_that_differ(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -73,34 +79,33 @@ def test_files_that_differ(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
 N = 120
 
 
-def every_rule() -> Any:
+def every_rule() -> RawTable:
     """A column for each rule that decides about columns, and for each kind of target."""
     rng = np.random.default_rng(2)
     holes = rng.random(N) < 0.2
-    return pa.table(
-        {
-            "row": pa.array(rng.permutation(N) + 5),
-            "rows with a gap": pa.array(np.append(np.arange(N - 1), N)),
-            "nearly rows": pa.array(np.append(np.arange(N - 1), 3.0)),
-            "many": pa.array([f"t{k % 290}" for k in rng.integers(0, 9999, N)]),
-            "id": pa.array([f"i{k}" for k in range(N)]),
-            "same": pa.array(["x"] * N),
-            "same or missing": pa.array(["x", None] * (N // 2)),
-            "nothing": pa.nulls(N, pa.string()),
-            "null": pa.nulls(N),
-            "seven": pa.array([7.0] * N),
-            "date": pa.array([f"2020-01-{1 + k % 28:02d}" for k in range(N)]),
-            "flag": pa.array(["true", "FALSE"] * (N // 2)),
-            "typed flag": pa.array(rng.random(N) < 0.5, mask=holes),
-            "day": pa.array(np.datetime64("2020-01-01") + np.arange(N)),
-            "code": pa.array(rng.integers(0, 4, N), mask=holes),
-            "text": pa.array([f"c{k % 3}" for k in range(N)], mask=holes),
-            "few": pa.array(rng.integers(0, 5, N)),
-            "whole": pa.array(rng.integers(0, 999, N)),
-            "fraction": pa.array(rng.random(N)),
-            "class": pa.array(rng.choice(["a", "b", "c"], N)),
-        }
-    )
+    columns = {
+        "row": pa.array(rng.permutation(N) + 5),
+        "rows with a gap": pa.array(np.append(np.arange(N - 1), N)),
+        "nearly rows": pa.array(np.append(np.arange(N - 1), 3.0)),
+        "many": pa.array([f"t{k % 290}" for k in rng.integers(0, 9999, N)]),
+        "id": pa.array([f"i{k}" for k in range(N)]),
+        "same": pa.array(["x"] * N),
+        "same or missing": pa.array(["x", None] * (N // 2)),
+        "nothing": pa.nulls(N, pa.string()),
+        "null": pa.nulls(N),
+        "seven": pa.array([7.0] * N),
+        "date": pa.array([f"2020-01-{1 + k % 28:02d}" for k in range(N)]),
+        "flag": pa.array(["true", "FALSE"] * (N // 2)),
+        "typed flag": pa.array(rng.random(N) < 0.5, mask=holes),
+        "day": pa.array(np.datetime64("2020-01-01") + np.arange(N)),
+        "code": pa.array(rng.integers(0, 4, N), mask=holes),
+        "text": pa.array([f"c{k % 3}" for k in range(N)], mask=holes),
+        "few": pa.array(rng.integers(0, 5, N)),
+        "whole": pa.array(rng.integers(0, 999, N)),
+        "fraction": pa.array(rng.random(N)),
+        "class": pa.array(rng.choice(["a", "b", "c"], N)),
+    }
+    return RawTable("t", pa.table(columns), as_text=False, decimal_comma=False, remarks=())
 
 
 def hard_table(folder: Path) -> Any:
@@ -192,7 +197,7 @@ def test_refusals_name_the_row_of_its_file(
     table = table.append_column("price", pa.array(prices))
     parts = write_parts(table, 4)
     monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 0)
-    row = f"row 30 of {tmp_path / 'part-3.parquet'}"
+    row = "row 30 of part-3.parquet"
     assert f"holds -2 in {row};" in fails(capsys, "fit", *parts, *FAST, "--weights", "weight")
     assert f"but for '?!' in {row}" in fails(capsys, "fit", *parts, "--target", "price", "--force")
     assert "holds '$ 1001.50' in row 2 of" in fails(capsys, "fit", *parts, *FAST, "--time", "price")
@@ -200,13 +205,13 @@ def test_refusals_name_the_row_of_its_file(
 
 @pytest.mark.parametrize("height", [1, 7, 50])
 def test_parts_decide_as_the_table_does(height: int) -> None:
-    given = RawTable("t", every_rule(), as_text=False, decimal_comma=False, remarks=())
+    given = every_rule()
     assert decided(given, given.names, {"code"}, height) == decided(given, given.names, {"code"})
 
 
 @pytest.mark.parametrize("target", ["few", "whole", "fraction", "class", "typed flag", "text"])
 def test_parts_decide_on_the_target_as_the_table_does(target: str) -> None:
-    column = every_rule().column(target)
+    column = every_rule().table.column(target)
 
     def cells(start: int, end: int) -> Any:
         return read_cells(target, column.slice(start, end - start), (), spelled=False, decimal_comma=False)
@@ -223,7 +228,7 @@ def test_parts_decide_on_the_target_as_the_table_does(target: str) -> None:
 def test_more_different_values_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "MOST_DIFFERENT", 50)
     monkeypatch.setattr(targets, "MOST_DIFFERENT", 50)
-    given = RawTable("t", every_rule(), as_text=False, decimal_comma=False, remarks=())
+    given = every_rule()
     left_out = decided(given, given.names, (), 30)[1]
     assert {name for name, why in left_out.items() if "more than 50 different texts" in why} == {"id", "many"}
 
@@ -254,7 +259,6 @@ def test_parts_together_show_what_the_table_does() -> None:
 
 MEMORY = """
 import sys
-from pathlib import Path
 
 from radboost import DeepBoostClassifier
 from radboost.cli.console import Console
@@ -266,7 +270,6 @@ def kilobytes(name):
     return int(open("/proc/self/status").read().split(name + ":")[1].split()[0])
 
 given = dict.fromkeys(FitOptions.__dataclass_fields__, ()) | dict.fromkeys(("task", "weights", "group", "time"))
-before = 0
 for path in sys.argv[1:]:  # a small table first, for what libraries load and keep
     options = FitOptions(**{**given, "data": (path,), "target": "y", "read": ReadOptions()})
     before = kilobytes("VmRSS")

@@ -37,12 +37,12 @@ class Texts:
 
     @classmethod
     def of_levels(cls, levels: Any) -> Texts:
-        """One row for each of these texts, which are different and ascending."""
+        """Column of one row for each string of an array of pyarrow, which are different and ascending."""
         return cls(levels, np.arange(len(levels)), np.ones(len(levels), dtype=np.int64))
 
     @classmethod
     def of(cls, values: Sequence[str]) -> Texts:
-        """As `of_levels`, for Python's texts."""
+        """Column of one row for each of these texts, which are different and ascending."""
         import pyarrow as pa
 
         return cls.of_levels(pa.array(values, pa.string()))
@@ -386,7 +386,7 @@ class DistinctValues:
         return cls(replace(cells, texts=Texts.of_levels(cells.texts.levels), where=None), cells.texts.counts)
 
     def with_rows(self, by_row: Callable[[], Iterable[Cells]]) -> DistinctValues:
-        """The same values, with the cells of the rows for messages."""
+        """Copy with the cells of the rows, for messages."""
         return replace(self, cells=replace(self.cells, by_row=by_row))
 
     def merged(self, other: DistinctValues) -> DistinctValues:

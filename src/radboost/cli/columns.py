@@ -140,7 +140,7 @@ class ColumnSummary:
     """Facts about a column in some rows, by which it is used or left out; those of parts are merged."""
 
     form: str
-    """That of the cells, or "names" for a column that --categorical names."""
+    """Form of the cells, or "names" for a column that --categorical names."""
     n_rows: int
     n_present: int = 0
     low: float = np.inf
@@ -198,7 +198,7 @@ class ColumnSummary:
         return InferredKind(_KINDS[self.form]) if self.texts is None else kind_of(self.texts.with_rows(by_row))
 
     def in_kind(self, kind: InferredKind) -> ColumnSummary:
-        """The same facts, for a column of this kind, in which other texts are missing."""
+        """Facts about the column as one of this kind, in which other texts are missing."""
         if kind.name == "category" or self.texts is None:
             return self
         cells = self.texts.cells

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from radboost.cli.reading import NUMBER_BYTES, RawTable, typed_table
-from radboost.distributed.parquet import parquet_parts
+from radboost.cli.reading import RawTable, typed_table
+from radboost.distributed.parquet import NUMBER_BYTES, parquet_parts
 
 PART_BYTES = 2**23  # of a part, with 8 bytes a value; reading takes several times as much
 
@@ -27,13 +28,15 @@ class ParquetTable:
     def parts(self, names: Sequence[str]) -> list[FilePart]:
         """Parts with these columns; a part is not read before it is asked for."""
         height, parts, first = max(1, PART_BYTES // (NUMBER_BYTES * len(names))), [], 0
+        given_names = {str(Path(path).absolute()): path for path in self.files}
         first_of: dict[str, int] = {}
         for groups in parquet_parts(self.files, {}, names, part_bytes=PART_BYTES):
             reader = GroupReader(groups.path, groups.row_groups, groups.n_rows, names)
             start_of_file = first_of.setdefault(groups.path, first)
+            row_names = partial(_row_names, given_names[groups.path], start_of_file) if len(self.files) > 1 else None
             for start in range(0, groups.n_rows, height):
                 n_rows = min(height, groups.n_rows - start)
-                parts.append(FilePart(reader, start, n_rows, first + start, start_of_file))
+                parts.append(FilePart(reader, start, n_rows, first + start, row_names))
             first += groups.n_rows
         return parts
 
@@ -97,13 +100,14 @@ class FilePart:
     n_rows: int
     first: int
     """Number of rows above them in all files."""
-    first_of_file: int
+    row_names: Callable[[Sequence[int]], list[str]] | None
+    """Names of rows in messages, by their numbers in all files; None: by these numbers."""
 
     def read(self) -> RawTable:
         """The rows, with the numbers that they have in the whole table."""
         given = typed_table(self.reader.path, self.reader.read(self.start, self.n_rows))
         kept = np.arange(self.first, self.first + self.n_rows)
-        return replace(given, kept=kept, lines=partial(_row_names, self.reader.path, self.first_of_file))
+        return replace(given, kept=kept, lines=self.row_names)
 
 
 def _row_names(path: str, first: int, numbers: Sequence[int]) -> list[str]:

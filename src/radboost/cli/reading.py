@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._numbers import listed
+from radboost.cli.cells import RowNames
 from radboost.cli.csv_text import (
     GZIP,
     CsvText,
@@ -43,7 +44,7 @@ ENDINGS = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
 }
 STDIN = "-"
-NUMBER_BYTES = 8  # of a value in memory
+UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # row labels of pandas, which are no column of the user's
 IN_MEMORY_BYTES = 2**28  # of the values of a table in Parquet files, above which it is read by parts
 _MAX_NESTING = 64
 _TOO_LARGE = "{} does not fit into memory; give a part of its rows or columns"
@@ -90,7 +91,7 @@ class RawTable:
         return np.arange(1, self.n_rows + 1) if self.kept is None else self.kept + 1
 
     @property
-    def row_names(self) -> Callable[[npt.NDArray[np.int64]], list[str]]:
+    def row_names(self) -> RowNames:
         """Function from ascending indices of rows to their names in messages; it does not keep the table."""
         return partial(_row_names, self.kept, self.lines)
 
@@ -121,12 +122,14 @@ def open_tables(paths: Sequence[str], options: ReadOptions) -> RawTable | Parque
     expanded = [one for path in paths for one in _files_of(path)]
     if all(path != STDIN and _format_of(path, options) == "parquet" and Path(path).is_file() for path in expanded):
         from radboost.cli.parquet import ParquetTable
-        from radboost.distributed.parquet import read_contents
+        from radboost.distributed.parquet import NUMBER_BYTES, read_contents
 
         contents = read_contents(expanded)
+        expanded = [one.path for one in contents if sum(one.group_rows)] or expanded  # others may write empty files
         if sum(sum(one.group_rows) * len(one.names) for one in contents) * NUMBER_BYTES > IN_MEMORY_BYTES:
             _return_memory(0)
-            return ParquetTable(expanded[0], contents[0].names, expanded)
+            names = [name for name in contents[0].schema.names if not UNNAMED_INDEX.fullmatch(name)]
+            return ParquetTable(expanded[0], names, expanded)
     _return_memory(100)  # at once would cost time
     return read_tables(expanded, options)
 
@@ -187,17 +190,17 @@ def read_tables(paths: Sequence[str], options: ReadOptions) -> RawTable:
         _check_same_columns(first.name, tables[0].schema, other.name, table.schema)
     remarks = tuple(dict.fromkeys(remark for one in given for remark in one.remarks))
     together = pa.concat_tables([table.select(first.names) for table in tables])
-    return RawTable(first.name, together, first.as_text, first.decimal_comma, remarks, lines=partial(_of_files, given))
+    row_names = partial(_of_files, [(one.name, one.row_names) for one in given], [one.n_rows for one in given])
+    return RawTable(first.name, together, first.as_text, first.decimal_comma, remarks, lines=row_names)
 
 
-def _of_files(given: Sequence[RawTable], numbers: Sequence[int]) -> list[str]:
-    """Names of rows of several files, by their numbers in all."""
-    starts = np.cumsum([0, *(one.n_rows for one in given)])
-    names = []
+def _of_files(files: Sequence[tuple[str, RowNames]], heights: Sequence[int], numbers: Sequence[int]) -> list[str]:
+    """Names of rows of several files, by their numbers in all; the tables of the files are not kept."""
+    starts, names = np.cumsum([0, *heights]), []
     for number in numbers:
         file = int(np.searchsorted(starts, number)) - 1
-        row = given[file].row_names(np.array([number - 1 - starts[file]]))[0]
-        names.append(f"{row} of {given[file].name}")
+        name, row_names = files[file]
+        names.append(f"{row_names(np.array([number - 1 - starts[file]]))[0]} of {name}")
     return names
 
 
@@ -302,6 +305,7 @@ def typed_table(name: str, table: Any) -> RawTable:
     """Table of a file that has types."""
     import pyarrow as pa
 
+    table = table.drop_columns([name for name in table.column_names if UNNAMED_INDEX.fullmatch(name)])
     for index, field in enumerate(table.schema):
         if pa.types.is_string_view(field.type):  # of which pyarrow cannot take rows
             table = table.set_column(index, field.name, table.column(index).cast(pa.string()))

@@ -356,7 +356,7 @@ class RowSource:
         return _chosen(self._labeled(CountedRows.of(part.read(), self._named)), rows)
 
     def _drawn(self, rows: Rows | None) -> Rows | None:
-        """As many of these rows, drawn by their content, as the evaluation keeps in memory; None: all."""
+        """Draw by their content as many of these rows as the evaluation keeps in memory; None: all."""
         if self._whole is not None:
             return rows
         rows = np.arange(self.n_rows) if rows is None else rows

@@ -66,7 +66,7 @@ class TargetSummary:
         return TargetSummary(self.values.merged(other.values), self.more or other.more)._bounded()
 
     def _bounded(self) -> TargetSummary:
-        """With numbers that have a fraction before those without; the last value has the rows of all that go."""
+        """Keep numbers with a fraction before those without; the last value gets the rows of all that go."""
         cells, counts = self.values.cells, self.values.counts
         if len(counts) <= MOST_DIFFERENT:
             return self

@@ -57,6 +57,18 @@ def test_the_bound_behind_the_closed_form(name: str) -> None:
     assert np.all(loss.value(u + v) - loss.value(u) <= bound + 1e-9 * np.maximum(1, np.abs(bound)))
 
 
+@NATIVE
+def test_conjugate(name: str) -> None:
+    """Fenchel's inequality, tight at the derivative."""
+    loss = get_loss(name)
+    u = np.linspace(-8, 8, 81)
+    for factor in (0.0, 0.5, 1.0):
+        pulls = factor * loss.derivative(u)
+        lines = pulls[:, None] * u - loss.conjugate(pulls)[:, None]
+        assert np.all(lines <= loss.value(u) * (1.0 + 1e-12) + 1e-9)
+    np.testing.assert_allclose(np.diag(lines), loss.value(u), rtol=1e-9, atol=1e-9)
+
+
 @EVERY
 def test_extreme_arguments_stay_finite(name: str) -> None:
     loss = get_loss(name)

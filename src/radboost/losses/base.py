@@ -150,3 +150,7 @@ class NativeLoss(MarginLoss):
 
     def derivative(self, u: FloatArray, /) -> FloatArray:
         return np.asarray(self.phi.derivative(u) / self.phi.unit, dtype=np.float64)
+
+    def conjugate(self, pulls: FloatArray, /) -> FloatArray:
+        """sup over u of pull u - Phi(u), for pulls that are derivatives of Phi times at most 1, up to rounding."""
+        return np.asarray(self.phi.conjugate(pulls * self.phi.unit) / self.phi.unit, dtype=np.float64)

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from joblib import cpu_count
+
 from papers.harness import KeptResults, Study, as_text, read_csv, run, stored, write_csv
-from radboost.cli.files import check_output, cores
+from radboost.cli.files import check_output
 
 SCRIPTS = (
     "deep_boosting",
@@ -63,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("--runs", type=int, metavar="N", help="number of folds or draws")
     again.add_argument("--datasets", metavar="A,B", help="only these data sets")
     again.add_argument("--seed", type=int, default=0, help="of random folds, labels and problems (default: 0)")
-    again.add_argument("--jobs", type=int, default=cores(), help="fits at a time (default: all cores)")
+    again.add_argument("--jobs", type=int, default=cpu_count(), help="fits at a time (default: all cores)")
     again.add_argument("--keep", type=Path, metavar="FILE", help="keep every fit; what is there is not fitted again")
     again.add_argument("--csv", type=Path, metavar="FILE", help="also write the table to this file")
     again.add_argument("--plot", type=Path, metavar="FILE", help="also draw it (some studies; needs matplotlib)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import importlib.util
 import shlex
 import sys
 import textwrap
@@ -62,8 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     picture = draw(errors, folder / "wrong-labels.png")
     print("\nWhat to look at")
     for what, path in (("the report on the model", report), ("the picture", picture)):
-        if path is not None:
-            print(f"  {what}: {path.resolve().as_uri()}")
+        print(f"  {what}: {path.resolve().as_uri()}")
     print(f"\nDone in {time.perf_counter() - started:.0f} seconds. Next: README.md, docs/five-minutes.md.")
     return 0
 
@@ -79,7 +77,7 @@ def digits() -> tuple[NDArray[Any], NDArray[np.str_]]:
     return bunch.data.astype(np.int64), np.where(bunch.target % 2, "odd", "even")
 
 
-def from_a_table(X: NDArray[Any], y: NDArray[np.str_], folder: Path) -> Path | None:
+def from_a_table(X: NDArray[Any], y: NDArray[np.str_], folder: Path) -> Path:
     """Write a CSV file and go from there as a user would: `radboost fit`, `radboost predict`. Return the report."""
     print("\n1. From a CSV file to a model, a report and predictions")
     table, model, report = folder / "digits.csv", folder / "digits.rad", folder / "report.html"
@@ -87,9 +85,6 @@ def from_a_table(X: NDArray[Any], y: NDArray[np.str_], folder: Path) -> Path | N
     write(table, [*names, "parity"], [[*row, label] for row, label in zip(X.tolist(), y.tolist(), strict=True)])
     write(folder / "new.csv", names, X[:5].tolist())
     show(f"{len(y):,} handwritten digits of 8 x 8 pixels: is it odd or even? They are in {table}.")
-    if importlib.util.find_spec("typer") is None:
-        show('The command line needs an extra: pip install "radboost[cli]"')
-        return None
     run(["fit", str(table), "--target", "parity", "--out", str(model), "--report", str(report), "--force"])
     show(
         "So the error is measured on rows that the model has not seen, beside a guess and a linear model. The model "
@@ -147,11 +142,8 @@ def conclusion(errors: Errors) -> str:
     return f"With {RATES[middle]:.0%} of the labels wrong: {said[0]}; {said[1]}. The lowest error is that of {best}."
 
 
-def draw(errors: Errors, path: Path) -> Path | None:
+def draw(errors: Errors, path: Path) -> Path:
     """Save the errors as a picture, a curve for each method. Return its path."""
-    if importlib.util.find_spec("matplotlib") is None:
-        show('The picture needs matplotlib: pip install "radboost[plot]"')
-        return None
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 4.6), layout="constrained", facecolor="white")

@@ -13,9 +13,7 @@ from radboost.cli import main
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["--version"])
-    assert stop.value.code == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"radboost {__version__}\n"
 
 
@@ -32,23 +30,13 @@ def test_a_reader_that_stops_reading_is_no_error() -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("closed", [("stdout",), ("stderr",)], ids=str)
-def test_a_stream_may_be_closed(
-    closed: tuple[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, closed[0], None)  # as Python has it
-    assert main([]) == 0
-    monkeypatch.undo()
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert ("evaluate" in out) == (closed == ("stderr",))
-
-
-def test_both_streams_may_be_closed(tmp_path: Path) -> None:
-    script = f'"$@" >&- 2>&-; echo $? > "{tmp_path}/status"'
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_streams_may_be_closed(closed: str, tmp_path: Path) -> None:
+    script = f'"$@" {closed}; echo $? > "{tmp_path}/status"'
     ended = subprocess.run(["sh", "-c", script, "sh", *command()], capture_output=True, text=True, check=True)
     assert (tmp_path / "status").read_text() == "0\n"
-    assert (ended.stdout, ended.stderr) == ("", "")
+    assert ended.stderr == ""
+    assert ("evaluate" in ended.stdout) == (closed == "2>&-")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")

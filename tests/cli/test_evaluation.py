@@ -1,4 +1,4 @@
-"""How good answers are: scores with intervals, by weight, by costs and with copies, against definitions."""
+"""Evaluations: scores with intervals, by weight, by costs and with copies, against definitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn import metrics
 
 from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.cli.columns import FeatureTable
-from radboost.cli.evaluation import Evaluation, evaluate, subject_of
+from radboost.cli.evaluation import Evaluation, subject_of
 from radboost.cli.rows import LabeledRows
 from radboost.guarantees.holdout import exact_interval
 from radboost.model_file import ColumnSchema, Schema
@@ -20,9 +20,9 @@ from radboost.report.baselines import Baselines
 from radboost.report.subject import Predictions, Subject, SubjectRows
 
 
-def verdict(
+def evaluation(
     y: Any,
-    answers: Any,
+    predicted: Any,
     *,
     linear: Any = None,
     chances: Any = None,
@@ -32,49 +32,50 @@ def verdict(
     units: Any = None,
     metric: str | None = None,
 ) -> Evaluation:
-    """On places of classes, or on numbers where these are no integers."""
-    y, answers = np.asarray(y), np.asarray(answers)
-    classes = tuple("abc"[: 1 + max(y.max(), answers.max(), 1)]) if y.dtype.kind == "i" else ()
+    """Evaluation of predicted class ids, or of numbers where these are no integers."""
+    y, predicted = np.asarray(y), np.asarray(predicted)
+    classes = tuple("abc"[: 1 + max(y.max(), predicted.max(), 1)]) if y.dtype.kind == "i" else ()
     rows = np.arange(len(y), dtype=np.float64)[:, None]
-    part = SubjectRows(
-        rows, y, rows, weights, y, np.arange(len(y)), units=None if units is None else np.asarray(units, np.uint64)
-    )
+    units = None if units is None else np.asarray(units, np.uint64)
+    part = SubjectRows(rows, y, rows, weights, y, np.arange(len(y)), units=units)
     model: Any = SimpleNamespace(ensemble_=None, **({} if costs is None else {"cost_": np.asarray(costs, float)}))
-    predicted = np.array(classes, dtype=object)[answers] if classes else answers
+    labels = np.array(classes, dtype=object)[predicted] if classes else predicted
     baselines = Baselines(Predictions(np.full(len(y), constant)), None if linear is None else Predictions(linear))
-    subject = Subject(
-        model, model, part, None, ("row",), classes, predicted, chances, None, {}, given_baselines=baselines
-    )
-    return evaluate(subject, metric)
+    subject = Subject(model, model, part, None, ("row",), classes, labels, chances, None, {}, given_baselines=baselines)
+    return Evaluation(subject, metric)
+
+
+def document(*given: Any, **more: Any) -> dict[str, Any]:
+    return evaluation(*given, **more).document()
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(40) % 4 + 1.0])
 def test_mean_costs_are_their_definition(weights: Any) -> None:
     """The model misses twenty cheap rows, the linear one five dear ones: it is worse by errors, and not by costs."""
-    y = np.repeat([0, 1], 20)
-    answers, linear = np.full(40, 1), np.r_[np.full(20, 0), np.full(5, 0), np.full(15, 1)]
-    found = verdict(y, answers, linear=linear, constant=1, weights=weights, costs=[[0, 1], [9, 0]])
+    y, costs = np.repeat([0, 1], 20), [[0, 1], [9, 0]]
+    linear = np.r_[np.full(25, 0), np.full(15, 1)]
+    found = document(y, np.full(40, 1), linear=linear, constant=1, weights=weights, costs=costs)
     own, other = np.repeat([1.0, 0.0], 20), np.repeat([0.0, 9.0, 0.0], [20, 5, 15])
-    assert found.measure == "mean cost"
-    assert found.score == found.baseline == pytest.approx(np.average(own, weights=weights))
-    assert found.linear == pytest.approx(np.average(other, weights=weights))
-    assert found.low < found.score < found.high
-    assert "log loss" not in found.further
-    assert found.further["error"]["score"] > found.further["error"]["linear"]
-    assert found.better_than_linear == "not clearly"
-    right = verdict(y, y, costs=[[0, 1], [9, 0]])
-    assert (right.low, right.high) == (0.0, pytest.approx(9.0 * exact_interval(0, 40)[1]))
+    assert (found["measure"], found["alone"]) == ("mean cost", "cheapest class")
+    assert found["score"] == found["baseline"] == pytest.approx(np.average(own, weights=weights))
+    assert found["linear"] == pytest.approx(np.average(other, weights=weights))
+    assert found["low"] < found["score"] < found["high"]
+    assert "log loss" not in found["further"]
+    assert found["further"]["error"]["score"] > found["further"]["error"]["linear"]
+    assert found["better_than_linear"] == "not clearly"
+    right = document(y, y, costs=costs)
+    assert (right["low"], right["high"]) == (0.0, pytest.approx(9.0 * exact_interval(0, 40)[1]))
 
 
 def test_the_interval_is_exact() -> None:
     """Also by the fraction that is covered in simulation."""
     y = np.array([0, 1] * 50)
-    found = verdict(y, np.where(np.arange(100) < 90, y, 0), linear=np.full(100, 0))
-    assert (found.score, found.baseline, found.better_than_linear) == (0.05, 0.5, "yes")
-    assert (found.low, found.high) == pytest.approx(exact_interval(5, 100))
+    found = document(y, np.where(np.arange(100) < 90, y, 0), linear=np.full(100, 0))
+    assert (found["score"], found["baseline"], found["better_than_linear"]) == (0.05, 0.5, "yes")
+    assert (found["low"], found["high"]) == pytest.approx(exact_interval(5, 100))
     rng = np.random.default_rng(0)
-    errors = [verdict(rng.normal(size=80), np.zeros(80), constant=0.0) for _ in range(100)]
-    assert 85 <= sum(one.low <= 1.0 <= one.high for one in errors) <= 100
+    errors = [document(rng.normal(size=80), np.zeros(80), constant=0.0) for _ in range(100)]
+    assert 85 <= sum(one["low"] <= 1.0 <= one["high"] for one in errors) <= 100
 
 
 @pytest.mark.parametrize("copies", [1, 5, 20])
@@ -84,18 +85,17 @@ def test_intervals_and_comparisons_count_different_rows(copies: int) -> None:
     for _ in range(100):
         sizes = rng.integers(1, 10, 24) if copies == 5 else np.full(24, copies)  # of several sizes, or of one
         units = np.repeat(np.arange(24), sizes)
-        y, answers, linear = (rng.integers(0, 2, 24)[units] for _ in range(3))
-        found = verdict(y, answers, linear=linear, units=units)
-        missed += not found.low <= 0.5 <= found.high
-        called += found.better_than_linear != "not clearly"
-        assert found.different_rows == 24
-    assert missed <= 8
-    assert called <= 8
+        y, predicted, linear = (rng.integers(0, 2, 24)[units] for _ in range(3))
+        found = document(y, predicted, linear=linear, units=units)
+        missed += not found["low"] <= 0.5 <= found["high"]
+        called += found["better_than_linear"] != "not clearly"
+        assert found["different_rows"] == 24
+    assert max(missed, called) <= 8
 
 
 @pytest.mark.parametrize("regression", [False, True])
 def test_the_order_of_rows_changes_nothing(regression: bool) -> None:
-    """Weights, targets and answers of the model are the same in many rows that the linear model answers differently."""
+    """Weights, targets and predictions are the same in many rows that the linear model predicts differently."""
     rng = np.random.default_rng(0)
     x, z = rng.normal(size=90), rng.integers(0, 3, 90).astype(float)
     y = z + x.round(1) if regression else (z + x > 1).astype(np.int64)
@@ -105,11 +105,9 @@ def test_the_order_of_rows_changes_nothing(regression: bool) -> None:
     train, test = part.take(np.arange(60)), part.take(np.arange(60, 90))
     kind = RGBRegressor if regression else DeepBoostClassifier
     model = kind(5, n_jobs=1).fit(train.table.for_model("table"), train.y)
-    said = []
-    for _ in range(3):
-        subject = subject_of(model, schema, test.take(rng.permutation(30)), train.take(rng.permutation(60)))
-        said.append(evaluate(subject))
-    assert said[0] == said[1] == said[2]
+    shuffled = ((test.take(rng.permutation(30)), train.take(rng.permutation(60))) for _ in range(3))
+    one, two, three = (Evaluation(subject_of(model, schema, *parts)).document() for parts in shuffled)
+    assert one == two == three
 
 
 def test_measures_are_those_of_scikit_learn() -> None:
@@ -118,66 +116,63 @@ def test_measures_are_those_of_scikit_learn() -> None:
     for n_classes, average in ((2, "binary"), (3, "macro")):
         y = rng.choice(n_classes, 60, p=[[0.7, 0.3], [0.5, 0.3, 0.2]][n_classes - 2])
         chances = rng.dirichlet(np.ones(n_classes), 60)
-        answers = np.where(rng.random(60) < 0.5, y, chances.argmax(axis=1))
-        found = verdict(y, answers, chances=chances, weights=weights).further
+        predicted = np.where(rng.random(60) < 0.5, y, chances.argmax(axis=1))
+        further = document(y, predicted, chances=chances, weights=weights)["further"]
         asked: dict[str, Any] = {"sample_weight": weights}
         area = {"multi_class": "ovr"} if n_classes > 2 else {}
         expected = {
             "AUC": metrics.roc_auc_score(y, chances if n_classes > 2 else chances[:, 1], **area, **asked),
-            "balanced accuracy": metrics.balanced_accuracy_score(y, answers, **asked),
-            "precision": metrics.precision_score(y, answers, average=average, **asked),
-            "recall": metrics.recall_score(y, answers, average=average, **asked),
-            "F1": metrics.f1_score(y, answers, average=average, **asked),
+            "balanced accuracy": metrics.balanced_accuracy_score(y, predicted, **asked),
+            "precision": metrics.precision_score(y, predicted, average=average, **asked),
+            "recall": metrics.recall_score(y, predicted, average=average, **asked),
+            "F1": metrics.f1_score(y, predicted, average=average, **asked),
             "log loss": metrics.log_loss(y, chances, **asked),
         }
-        assert {name: one["score"] for name, one in found.items()} == pytest.approx(expected)
-        assert all(one["low"] < one["score"] < one["high"] for one in found.values())
+        assert {name: one["score"] for name, one in further.items()} == pytest.approx(expected)
+        assert all(one["low"] < one["score"] < one["high"] for one in further.values())
 
 
 def test_another_measure_leads() -> None:
     rng = np.random.default_rng(2)
     y = (np.arange(200) < 40).astype(np.int64)
     strong = np.clip(0.3 + 0.4 * y + 0.2 * rng.normal(size=200), 0.01, 0.99)
-    found = verdict(y, np.zeros(200, dtype=np.int64), chances=np.column_stack([1 - strong, strong]), metric="AUC")
-    assert found.measure == "AUC"
-    assert found.score == pytest.approx(metrics.roc_auc_score(y, strong))
-    assert found.low < found.score < found.high
-    assert found.further["error"]["score"] == 0.2
-    assert "precision" not in found.further  # of a class that is never answered
+    found = document(y, np.zeros(200, dtype=np.int64), chances=np.column_stack([1 - strong, strong]), metric="AUC")
+    assert (found["measure"], found["score"]) == ("AUC", pytest.approx(metrics.roc_auc_score(y, strong)))
+    assert found["further"]["error"]["score"] == 0.2
+    assert "precision" not in found["further"]  # of a class that is never predicted
     with pytest.raises(ValueError, match="--metric: the AUC says nothing of these rows; measures that do are error"):
-        verdict(y, y, metric="AUC")
+        evaluation(y, y, metric="AUC")
 
 
 def test_weighted_rows_are_compared_by_weight() -> None:
     """The linear model is right where the weight is, the other one on more rows."""
-    y = np.zeros(60, dtype=np.int64)
-    answers, linear = (np.arange(60) >= 40).astype(np.int64), (np.arange(60) < 40).astype(np.int64)
-    weights = np.where(np.arange(60) < 40, 0.01, 5.0)
-    assert verdict(y, answers, linear=linear).better_than_linear == "yes"
-    assert verdict(y, answers, linear=linear, weights=weights).better_than_linear == "no, worse"
+    y, few = np.zeros(60, dtype=np.int64), np.arange(60) >= 40
+    given = {"y": y, "predicted": few.astype(np.int64), "linear": (~few).astype(np.int64)}
+    assert evaluation(**given).better_than_linear == "yes"
+    assert evaluation(**given, weights=np.where(few, 5.0, 0.01)).better_than_linear == "no, worse"
 
 
 def test_few_rows_are_called_few() -> None:
-    found = verdict(np.array([1.0, 2.0]), np.array([1.5, 2.5]), constant=1.0)
-    assert "interval" not in found.text("rows held out")
+    found = evaluation(np.array([1.0, 2.0]), np.array([1.5, 2.5]), constant=1.0)
+    assert "interval" not in found.headline("rows held out")
     y = np.arange(60) % 2
-    assert verdict(y, y).lines("rows")[-2].startswith("balanced accuracy 1.000")
-    lines = verdict(y, y, units=np.arange(60) % 3).lines("rows")
+    assert evaluation(y, y).lines("rows")[-2].startswith("balanced accuracy 1.000")
+    lines = evaluation(y, y, units=np.arange(60) % 3).lines("rows")
     assert lines[0].startswith("error 0 (95% interval 0 to 0.7076) on 60 rows (3 groups); ")
     assert lines[-1] == "Only 3 groups are held out: too few to say how good the model is on new groups."
-    assert "(1 group)" in verdict(y, y, units=0 * y).text("rows")
+    assert "(1 group)" in evaluation(y, y, units=0 * y).headline("rows")
 
 
 def test_each_measure_has_its_interval() -> None:
     y = np.arange(200) % 2
-    answers = np.where(np.arange(200) < 40, 1 - y, y)
-    chances = np.column_stack([1 - 0.6 * answers - 0.2, 0.6 * answers + 0.2])
-    _, whole, by_class = verdict(y, answers, chances=chances).lines("rows")[:3]
+    predicted = np.where(np.arange(200) < 40, 1 - y, y)
+    chances = np.column_stack([1 - 0.6 * predicted - 0.2, 0.6 * predicted + 0.2])
+    _, whole, by_class = evaluation(y, predicted, chances=chances).lines("rows")[:3]
     share = r"0\.\d{3} \(0\.\d{3} to 0\.\d{3}\)"
     assert re.fullmatch(f"AUC {share}, balanced accuracy {share}, log loss {share}", whole)
     low, high = exact_interval(80, 100)
     assert f"precision 0.800 ({low:.3f} to {high:.3f})" in by_class
     targets = np.linspace(0.0, 1e-3, 60)
-    lines = verdict(targets, targets + 2e-4 * (-1.0) ** np.arange(60)).lines("rows")
+    lines = evaluation(targets, targets + 2e-4 * (-1.0) ** np.arange(60)).lines("rows")
     assert lines[1].startswith("MAE 0.0002 (")  # four digits in units of the target, however small
     assert re.search(f", R squared {share}$", lines[1])

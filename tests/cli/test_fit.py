@@ -20,7 +20,6 @@ from command_tables import FAST, HEADER, fails, fitted, lines, write_csv
 from radboost.cli import main
 from radboost.cli.columns import FeatureTable, match_columns
 from radboost.cli.console import RoundProgress
-from radboost.cli.entry import COMMANDS
 from radboost.cli.reading import ReadOptions, read_table
 from radboost.cli.rows import notes_of_left_out
 from radboost.cli.splitting import table_hashes
@@ -107,8 +106,7 @@ def test_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path, estimator: 
 
 def test_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     data = write_csv(tmp_path / "t.csv")
-    (tmp_path / "costs.csv").write_text("true,yes,no\nno,9,0\nyes,0,1\n")
-    said = fitted(capsys, data, "--target", "answer", "--cost", "costs.csv", "--jobs", "1")
+    said = fitted(capsys, data, "--target", "answer", "--cost", "0,9;1,0", "--jobs", "1")
     assert said["estimator"] == "SoftmaxBoostClassifier"
     assert radboost.load("model.rad").cost_.tolist() == [[0, 9], [1, 0]]
     verdict = said["verdict"]
@@ -171,12 +169,12 @@ def test_mistakes_in_the_call(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert "did you mean 'answer'?" in fails(capsys, *fit, "Answer")
     answer = (*fit, "answer")
     assert "--ignore 'sise'" in fails(capsys, *answer, "--ignore", "sise")
-    assert "known are auto, deepboost" in fails(capsys, *answer, "--estimator", "forest")
+    assert "'forest' is not one of 'auto', 'deepboost'" in fails(capsys, *answer, "--estimator", "forest")
     assert "--estimator deepboost predicts classes" in fails(capsys, *fit, "size", "--estimator", "deepboost")
-    assert "--tune is 'long'; known are quick, thorough" in fails(capsys, *answer, "--tune", "long")
+    assert "'--tune': 'long' is not one of 'quick', 'thorough'" in fails(capsys, *answer, "--tune", "long")
     assert "--holdout is 2" in fails(capsys, *answer, "--holdout", "2")
-    assert "--seed is -1" in fails(capsys, *answer, "--seed", "-1")
-    assert "--jobs is 0" in fails(capsys, *answer, "--jobs", "0")
+    assert "'--seed': -1 is not in the range x>=0" in fails(capsys, *answer, "--seed", "-1")
+    assert "'--jobs': 0 is not in the range x>=1" in fails(capsys, *answer, "--jobs", "0")
     assert "ends with .html" in fails(capsys, *answer, "--report", "page.txt")
     assert "--report needs rows" in fails(capsys, *answer, "--report", "page.html", "--holdout", "0")
     assert "is no number, and --task numbers" in fails(capsys, *answer, "--task", "numbers")
@@ -261,8 +259,8 @@ def test_the_first_help_shows_commands_to_type(capsys: pytest.CaptureFixture[str
         assert main([words[1], "--help"]) == 0
         about = capsys.readouterr().out
         assert all(word in about for word in words if word.startswith("--"))
-    for name in COMMANDS:
-        assert f"\n    {name} " in out
+    for name in ("fit", "predict", "evaluate", "explain", "report", "export", "info"):
+        assert f"\n  {name} " in out
         assert main([name, "--help"]) == 0
         assert "--json" in capsys.readouterr().out
 
@@ -367,18 +365,18 @@ def test_what_is_held_out_by_group_time_and_fold(capsys: pytest.CaptureFixture[s
     assert again["verdict"] == folds["verdict"]
     fit = ("fit", data, "--target", "y", "--out", "n.rad")
     for arguments, said in (
-        (("--folds", "1"), "--folds is 1; give 2 or more"),
+        (("--folds", "1"), "'--folds': 1 is not in the range x>=2"),
         (("--folds", "3", "--tune", "quick"), "leave out --tune, or --folds"),
         (("--group", "who", "--time", "day"), "give one of them"),
         (("--time", "who"), "times are numbers, or dates"),
         (("--group", "whom"), "did you mean 'who'?"),
         (("--group", "y"), "this is the target"),
-        (("--set", "max_dept=3"), "did you mean max_depth"),
-        (("--set", "n_estimators=3"), "did you mean n_rounds?"),
+        (("--set", "max_dept=3"), "It is called max_depth here"),
+        (("--set", "n_estimators=3"), "It is called n_rounds here"),
         (("--set", "n_rounds"), "such as max_depth=3"),
         (("--metric", "gini"), "known for classes are error, accuracy, auc"),
         (("--class-weight", "c=2"), "'c' is none of the classes a, b"),
-        (("--class-weight", "a=-1"), "a has the weight -1; give one that is not negative"),
+        (("--class-weight", "a=-1"), "finite weights of at least 0; got -1.0 for 'a'"),
         (("--class-weight", "a"), "give balanced, or CLASS=WEIGHT"),
     ):
         assert said in fails(capsys, *fit, *arguments)
@@ -426,9 +424,9 @@ def test_a_fit_on_a_terminal_counts_its_rounds(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr("radboost._progress.SECONDS_BEFORE_A_PART", 0.0)
-    show = RoundProgress.show
+    start = RoundProgress.start
     # each round is shown, however fast it is
-    monkeypatch.setattr(RoundProgress, "show", lambda bar, *given: (show(bar, *given), bar._bar.refresh()))
+    monkeypatch.setattr(RoundProgress, "start", lambda rounds: (start(rounds), rounds.bar.refresh()))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 4)).round(3)
     rows = [f"{','.join(map(str, row))},{'ab'[int(row[0] * row[1] > 0)]}" for row in X]

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from command_tables import FAST, fails
 from radboost.cli import main
 from radboost.cli.console import Console
-from radboost.cli.costs import read_costs
-from radboost.cli.files import same_file
 from radboost.cli.reading import ReadOptions, read_table
 
 ROWS = "a,b,y\n" + "".join(f"{row % 7},{'uvw'[row % 3]},{'pq'[row % 2]}\n" for row in range(40))
@@ -42,7 +39,6 @@ def test_no_command_writes_over_what_it_reads(capsys: pytest.CaptureFixture[str]
 def test_two_outputs_are_two_files(capsys: pytest.CaptureFixture[str]) -> None:
     for report in ("x.html", "./x.html", str(Path("x.html").absolute())):
         assert "both name x.html" in fails(capsys, *FIT, "--out", "x.html", "--report", report)
-    assert not same_file(Path("x.html"), "0,1;" * 100)
 
 
 def test_columns_of_a_sparse_model_do_not_replace_each_other(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,16 +47,6 @@ def test_columns_of_a_sparse_model_do_not_replace_each_other(capsys: pytest.Capt
         Path("t.csv").write_text(table)
         line = fails(capsys, "fit", "t.csv", "--target", "y", "--estimator", "sparse", "--jobs", "1", "--holdout", "0")
         assert f"{name!r} would be there twice; rename the column" in line
-
-
-def test_a_matrix_of_costs_may_be_longer_than_a_name() -> None:
-    classes = np.arange(20)
-    costs = 1 - np.eye(20)
-    written = ";".join(",".join(f"{cost:g}" for cost in line) for line in costs)
-    assert np.array_equal(read_costs(written, classes, "classes"), costs)
-    Path("c.csv").write_text(",0,1\n0," + "1" * 200_000 + ",1\n1,1,0\n")
-    with pytest.raises(ValueError, match=r"--cost c\.csv cannot be read as CSV: field larger"):
-        read_costs("c.csv", np.arange(2), "classes")
 
 
 @pytest.mark.parametrize("separator", ["é", '"', "\n", "\0", "ab", ""])

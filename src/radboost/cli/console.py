@@ -15,7 +15,6 @@ from typing import Any
 from radboost._progress import ROUND, TimeLeft, drawn_by
 
 SECONDS_BETWEEN_LINES = 30.0
-_HALF = re.compile("[\ud800-\udfff]")
 # Characters that move the cursor, change colors or the direction of text, or cannot be written: names in tables and
 # in model files come from anywhere.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -47,92 +46,66 @@ class Console:
     def finish(self, document: dict[str, Any]) -> None:
         """Print the whole result, if it is JSON."""
         if self.as_json:
-            text = json.dumps(plain({**document, "notes": self.notes}), ensure_ascii=False, allow_nan=False)
-            # names of files may hold bytes that are no text, which Python keeps as halves of pairs
-            print(_HALF.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+            print(json.dumps(plain({**document, "notes": self.notes}), allow_nan=False))
 
     @contextmanager
-    def warnings_as_notes(self, *kinds: type[Warning]) -> Iterator[None]:
-        """Turn warnings within the block into notes: those of UserWarning and of these kinds."""
+    def warnings_as_notes(self) -> Iterator[None]:
+        """Turn warnings for users within the block into notes."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
         for warning in caught:
-            if issubclass(warning.category, (UserWarning, *kinds)):
+            if issubclass(warning.category, UserWarning):
                 self.note(str(warning.message))
 
     @contextmanager
-    def progress(self, title: str) -> Iterator[RoundProgress]:
-        """Show progress within the block, as a bar in a terminal and as lines elsewhere."""
-        progress = RoundProgress(title)
-        try:
-            with drawn_by(progress.bar):
-                yield progress
-        finally:
-            progress.stop()
+    def progress(self, title: str) -> Iterator[None]:
+        """Show the rounds of fits within the block: as a bar in a terminal, and as lines elsewhere."""
+        rounds = RoundProgress(title)
+        with rounds.bar, drawn_by(rounds.begin):
+            yield
 
 
 class RoundProgress:
-    """Display of progress: a bar in a terminal, at first without a number of rounds, and lines elsewhere."""
+    """Display of progress: one bar in a terminal, at first without a number of rounds, and lines elsewhere."""
 
     def __init__(self, title: str) -> None:
-        self._title = self._shown = title
-        self._left, self._last = TimeLeft(), time.monotonic()
-        self._bar: Any = _rich_bar() if sys.stderr.isatty() else None
-        if self._bar is not None:
-            self._task = self._bar.add_task(title, total=None, left="")
-            self._bar.start()
+        from rich.console import Console as RichConsole
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    def show(self, done: int, total: int) -> None:
-        """Display that `done` of `total` are done."""
-        now, left = time.monotonic(), self._left.text(done, total)
-        if self._bar is not None:
-            left = left.removeprefix(", ")
-            self._bar.update(self._task, completed=done, total=total, description=self._shown, left=left)
-        elif now - self._last >= SECONDS_BETWEEN_LINES:
-            self._last = now
-            print(f"{self._shown}: {done:,} of {total:,}{left}", file=sys.stderr, flush=True)
+        columns = (
+            TextColumn("{task.description}"),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            BarColumn(bar_width=20),
+        )
+        # rich would otherwise send standard output to the terminal too, even when it is meant for a file
+        terminal, self._in_lines = RichConsole(stderr=True), not sys.stderr.isatty()
+        self.bar = Progress(*columns, console=terminal, transient=True, redirect_stdout=False, disable=self._in_lines)
+        self._task, self._title, self._last = self.bar.add_task(title, total=None, left=""), title, time.monotonic()
 
-    def stop(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.stop()
-
-    def bar(self, total: int, done: int, what: str) -> _RoundCounter:
-        """Counter for the rounds of a fit."""
+    def begin(self, total: int, done: int, what: str) -> RoundProgress:
+        """Count from `done` to `total`: the rounds of a fit, or parts of a search."""
         self._shown = self._title if what == ROUND else f"{self._title}, {what}"
-        self._left = TimeLeft(done)
-        return _RoundCounter(self, done, total)
-
-
-class _RoundCounter:
-    def __init__(self, progress: RoundProgress, done: int, total: int) -> None:
-        self._progress, self._done, self._total = progress, done, total
+        self._done, self._total, self._left = done, total, TimeLeft(done)
+        return self
 
     def start(self) -> None:
-        self._progress.show(self._done, self._total)
+        """Display what is done."""
+        now, left = time.monotonic(), self._left.text(self._done, self._total)
+        self.bar.update(self._task, completed=self._done, total=self._total, description=self._shown, left=left[2:])
+        if self._in_lines and now - self._last >= SECONDS_BETWEEN_LINES:
+            self._last = now
+            print(f"{self._shown}: {self._done:,} of {self._total:,}{left}", file=sys.stderr, flush=True)
 
     def advance(self, record: Any) -> None:
+        """Display that one more is done."""
         self._done += 1
-        self._progress.show(self._done, self._total)
+        self.start()
 
     def stop(self) -> None:
-        """Do nothing: the next fit has a counter of its own."""
-
-
-def _rich_bar() -> Any:
-    from rich.console import Console as RichConsole
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-        BarColumn(bar_width=20),
-    )
-    # rich would otherwise send standard output to the terminal too, even when it is meant for a file
-    return Progress(*columns, console=RichConsole(stderr=True), transient=True, redirect_stdout=False)
+        """Do nothing: the next fit goes on with the same bar."""
 
 
 def visible(text: str) -> str:

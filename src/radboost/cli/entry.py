@@ -1,12 +1,7 @@
-"""Entry point of the command line: dispatch to a command, and its exit status.
-
-The commands are declared with typer (`radboost.cli.app`), which is loaded when one of them is called: help and the
-version need nothing but RadBoost itself.
-"""
+"""Entry point of the command line: dispatch to a command, and its exit status."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import sys
@@ -15,20 +10,21 @@ from collections.abc import Sequence
 from radboost import __version__
 from radboost.cli.console import visible
 
-# Command of `radboost.cli.app` -> its help in the list of commands.
-COMMANDS = {
-    "fit": "a model of a table: judged on rows held out, saved to a file",
-    "predict": "the model's answers for the rows of a table",
-    "evaluate": "how often a model is wrong on a table with the answers",
-    "explain": "why a model answers as it does for one row",
-    "report": "a page about a model, judged by a table with the answers",
-    "export": "the model as ONNX, C, Treelite or JSON",
-    "info": "what a model file holds",
-}
-ABOUT = """\
+HELP = """\
+Usage: radboost COMMAND [OPTIONS]
+
 From a table (CSV, TSV, Parquet, Arrow, JSON lines) to a model, its answers, and
-a report on how far to trust it: boosting under Rademacher-complexity control."""
-EXAMPLES = """\
+a report on how far to trust it: boosting under Rademacher-complexity control.
+
+commands:
+  fit       a model of a table: judged on rows held out, saved to a file
+  predict   the model's answers for the rows of a table
+  evaluate  how often a model is wrong on a table with the answers
+  explain   why a model answers as it does for one row
+  report    a page about a model, judged by a table with the answers
+  export    the model as ONNX, C, Treelite or JSON
+  info      what a model file holds
+
 examples:
   radboost fit people.csv --target income --out people.rad --report people.html
   radboost predict people.rad new.csv --proba --out answers.csv
@@ -36,19 +32,19 @@ examples:
   radboost evaluate people.rad later.csv
   radboost export people.rad --to onnx --out people.onnx
 
-radboost COMMAND --help lists the options of a command."""
+radboost COMMAND --help lists the options of a command.
+"""
 NEEDED = ("typer", "rich", "pyarrow")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 means done, 2 a mistake in the call or the data, 130 stopped by Ctrl-C."""
     _open_closed_streams()
-    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = _run(given)
+        _run(list(sys.argv[1:] if arguments is None else arguments))
         # a reader that closed the pipe shows only when the rest is flushed
         sys.stdout.flush()
-        return status
+        return 0
     except KeyboardInterrupt:
         print("radboost: stopped", file=sys.stderr)
         return 130
@@ -65,21 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _run(given: list[str]) -> int:
-    if given and given[0] in COMMANDS:
+def _run(given: list[str]) -> None:
+    """Run a command. Help and the version need nothing but RadBoost itself."""
+    if given in ([], ["--help"], ["-h"]):
+        print(HELP, end="")
+    elif given == ["--version"]:
+        print(f"radboost {__version__}")
+    else:
         _require_extra(given[0])
         # loaded by name: importing typer takes a while, and it may not be there
-        return int(importlib.import_module("radboost.cli.app").run(given))
-    parser = argparse.ArgumentParser(
-        "radboost", description=ABOUT, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--version", action="version", version=f"radboost {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, about in COMMANDS.items():
-        commands.add_parser(name, help=about)
-    parser.parse_args(given)
-    print(parser.format_help(), end="")  # argparse passes over a disk that is full
-    return 0
+        importlib.import_module("radboost.cli.app").run(given)
 
 
 def _require_extra(command: str) -> None:

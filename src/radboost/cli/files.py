@@ -9,12 +9,21 @@ from pathlib import Path
 from radboost.model_file import replacing
 
 
-def cores() -> int:
-    """Number of processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def check_output(option: str, path: Path) -> None:
+    """Refuse a file that cannot be written, before hours of fits."""
+    is_new = not path.exists()
+    if not path.parent.is_dir():
+        wrong = f"there is no folder {path.parent}"
+    elif not is_new and not path.is_file():
+        wrong = "this is not a regular file; name a regular one, or a new one"
+    elif not os.access(path.parent if is_new else path, os.W_OK):
+        wrong = "it cannot be written here; name another file"
+    else:
+        return
+    raise ValueError(f"{option} {path}: {wrong}")
 
 
-def check_new(option: str, path: Path, *, force: bool, inputs: Sequence[str | None] = ()) -> None:
+def check_new(option: str, path: Path, *, force: bool, inputs: Sequence[str | Path | None] = ()) -> None:
     """Refuse a file that cannot be written, that exists already, or that is read by the same command."""
     check_output(option, path)
     for given in inputs:
@@ -24,7 +33,7 @@ def check_new(option: str, path: Path, *, force: bool, inputs: Sequence[str | No
         raise ValueError(f"{option} {path}: this file exists; name another, or replace it with --force")
 
 
-def check_report(path: Path, *, force: bool, inputs: Sequence[str | None], option: str = "--report") -> None:
+def check_page(option: str, path: Path, *, force: bool, inputs: Sequence[str | Path | None]) -> None:
     """Refuse a page that cannot be written, before the work begins."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{option} {path}: a report is a page; give a name that ends with .html")
@@ -43,28 +52,3 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file atomically."""
     with replacing(path) as file:
         file.write(content)
-
-
-def check_output(option: str, path: Path) -> None:
-    """Refuse a file that cannot be written, before hours of fits."""
-    try:
-        wrong = _what_is_wrong_with(path)
-    except OSError as error:
-        wrong = f"it cannot be written here ({error.strerror}); name another file"
-    if wrong is not None:
-        raise ValueError(f"{option} {path}: {wrong}")
-
-
-def _what_is_wrong_with(path: Path) -> str | None:
-    if not path.parent.is_dir():
-        return f"there is no folder {path.parent}"
-    if path.is_dir():
-        return "this is a folder; name a file"
-    is_new = not path.exists()
-    if not is_new and not path.is_file():
-        return "this is not a regular file; name a regular one, or a new one"
-    with path.open("ab"):
-        pass
-    if is_new:
-        path.unlink()
-    return None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import typer
 
 from radboost._numbers import number_text
 from radboost.cli.columns import FeatureTable, find_column, match_columns
 from radboost.cli.console import Console
-from radboost.cli.evaluation import evaluate, subject_of, write_report
-from radboost.cli.files import check_new, check_report, write_whole
+from radboost.cli.evaluation import Evaluation, subject_of, write_report
+from radboost.cli.files import check_new, check_page, write_whole
+from radboost.cli.options import NO_WORDS, Data, Force, Listed, ModelFile, file_option
 from radboost.cli.reading import STDIN, RawTable, ReadOptions, read_table
 from radboost.cli.rows import LabeledRows, labeled_rows
 from radboost.cli.splitting import fingerprint
@@ -23,23 +26,183 @@ from radboost.estimators._predicting import labels_and_probabilities
 from radboost.explain.explanation import Contribution
 from radboost.model_file import Schema, load_model
 from radboost.report.baselines import constant_of
-from radboost.report.kinds import date_text, in_words_of_the_table, kinds_of
+from radboost.report.kinds import in_words_of_the_table, kinds_of
 from radboost.report.subject import Subject
 
-EXPORTS = ("onnx", "c", "treelite", "json")
+
+def predict(
+    model: ModelFile,
+    data: Data,
+    read: ReadOptions,
+    console: Console,
+    out: Annotated[
+        str | None, file_option(help="File to write, its format by its ending; standard output otherwise.")
+    ] = None,
+    to: Annotated[str | None, file_option(help="csv, tsv, jsonl, parquet or arrow.")] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Also the probabilities of the classes.")] = False,
+    contributions: Annotated[
+        bool,
+        typer.Option(
+            "--contributions", help="Also what each column contributes to the score, of the class in brackets."
+        ),
+    ] = False,
+    keep: Annotated[
+        Listed,
+        typer.Option(
+            metavar="A,B,...",
+            parser=Listed,
+            show_default=False,
+            help="Columns of the table to write beside the answers.",
+        ),
+    ] = NO_WORDS,
+    force: Force = False,
+) -> None:
+    """Predictions for the rows of a table, one row for each, in the same order."""
+    kind = format_to_write(out, to)
+    path = None if out in (None, STDIN) else Path(str(out))
+    if path is not None:
+        check_new("--out", path, force=force, inputs=(model, data))
+    fitted = _load_with_schema(model)
+    if proba and fitted.schema_.task != "classes":
+        raise ValueError(f"--proba: {model} predicts numbers, which have no probabilities; leave it out")
+    given, table = _matched(fitted, data, read, console)
+    kept = {name: _kept(given, name) for name in (find_column(given, name, "--keep") for name in keep)}
+    predictions = _predictions(fitted, table.for_model(fitted.schema_.form), proba=proba, contributions=contributions)
+    if twice := [name for name in kept if name in predictions]:
+        raise ValueError(
+            f"--keep {twice[0]!r}: the predictions have a column of this name; rename the one of the table"
+        )
+    import pyarrow as pa
+
+    output = pa.table({**kept, **predictions})
+    if path is not None or not console.as_json:
+        write_table(output, out, kind)
+    document = {"command": "predict", "model": model, "rows": given.n_rows, "out": out}
+    if path is not None:
+        console.say(f"predictions: {out} ({given.n_rows:,} rows)")
+    elif console.as_json:
+        document["predictions"] = output.to_pylist()
+    console.finish(document)
 
 
-def load(path: str) -> Any:
-    """Model in a file."""
-    file = Path(path)
-    if not file.exists():
-        raise ValueError(f"{path}: there is no such file; radboost fit makes model files")
-    return load_model(file)
+def evaluate(model: ModelFile, data: Data, read: ReadOptions, console: Console) -> None:
+    """Evaluation on a table with the true targets, with the confusion matrix of classes."""
+    fitted = _load_with_schema(model)
+    subject = subject_of(fitted, fitted.schema_, _labeled_rows_of(fitted, data, read, console))
+    evaluation = Evaluation(replace(subject, given_baselines=constant_of(subject)))
+    console.result(*evaluation.lines(f"rows of {data if data != STDIN else 'standard input'}"))
+    document = {"command": "evaluate", "model": model, "data": data, "verdict": evaluation.document()}
+    if subject.classifies:
+        table = _confusion(subject)
+        console.result("", "answers given", *_aligned(table))
+        document["confusion"] = table
+    console.finish(document)
 
 
-def load_with_schema(path: str) -> Any:
+def explain(
+    model: ModelFile,
+    data: Data,
+    row: Annotated[int, typer.Option(metavar="N", help="Which row, counted from 1 without the line of names.")],
+    read: ReadOptions,
+    console: Console,
+) -> None:
+    """Explanation of the prediction for one row."""
+    fitted = _load_with_schema(model)
+    given, table = _matched(fitted, data, read, console)
+    if not 1 <= row <= given.n_rows:
+        raise ValueError(
+            f"--row is {row}; {given.name} has the rows 1 to {given.n_rows:,}, the line of names not counted"
+        )
+    X = table.take(np.array([row - 1])).for_model(fitted.schema_.form, with_others=True)
+    kinds = kinds_of(fitted, list(map(str, fitted.feature_names_in_)))
+    explanation = in_words_of_the_table(fitted.explain(X), kinds)
+    console.result(str(explanation))
+    console.finish(
+        {
+            "command": "explain",
+            "row": row,
+            "answer": explanation.answer,
+            "probability": explanation.probability,
+            "score": explanation.score,
+            "base": explanation.base,
+            "contributions": [
+                {"name": one.name, "value": _json_value(one, kinds), "effect": one.effect}
+                for one in explanation.contributions
+            ],
+            "text": str(explanation),
+        }
+    )
+
+
+def report(
+    model: ModelFile,
+    data: Data,
+    out: Annotated[Path, file_option(help="Page to write (.html).")],
+    read: ReadOptions,
+    console: Console,
+    context: typer.Context,
+    force: Force = False,
+) -> None:
+    """Page about a model, evaluated on a table with the true targets."""
+    check_page("--out", out, force=force, inputs=(model, data))
+    fitted = _load_with_schema(model)
+    part = _labeled_rows_of(fitted, data, read, console)
+    facts = {"command": shlex.join(["radboost", *context.obj]), "data": data, "rows": len(part.y)}
+    write_report(subject_of(fitted, fitted.schema_, part, facts=facts), out, fitted.schema_.target, console)
+    console.say(f"report: {out}")
+    console.finish({"command": "report", "model": model, "data": data, "rows": len(part.y), "report": out})
+
+
+def export(
+    model: ModelFile,
+    to: Annotated[Literal["onnx", "c", "treelite", "json"], typer.Option(help="The form.")],
+    out: Annotated[Path, file_option(help="File to write.")],
+    console: Console,
+    name: Annotated[str, typer.Option(help="What functions of C are called.")] = "model",
+    force: Force = False,
+) -> None:
+    """Export of a model in a form that other programs run."""
+    check_new("--out", out, force=force, inputs=(model,))
+    fitted = load_model(model)
+    contents: dict[str, Callable[[], bytes]] = {
+        "onnx": lambda: fitted.to_onnx().SerializeToString(),
+        "treelite": lambda: fitted.to_treelite().serialize_bytes(),
+        "c": lambda: fitted.to_c(name).encode(),
+        "json": lambda: json.dumps(fitted.to_dict()).encode(),
+    }
+    write_whole(out, contents[to]())
+    console.say(f"exported: {out} ({to}; columns and categories in their order: radboost info {model} --json)")
+    console.finish({"command": "export", "model": model, "to": to, "out": out, "bytes": out.stat().st_size})
+
+
+def info(model: ModelFile, console: Console) -> None:
+    """Content of a model file."""
+    fitted = load_model(model)
+    ensemble = getattr(fitted, "ensemble_", None)
+    facts: dict[str, Any] = {
+        "model": type(fitted).__name__,
+        "file": str(model),
+        "bytes": model.stat().st_size,
+        "classes": getattr(fitted, "classes_", np.zeros(0)).tolist(),
+        "rounds": getattr(fitted, "n_iter_", None),
+        "hypotheses": None if ensemble is None else len(ensemble.hypotheses),
+        "chosen": dict(getattr(fitted, "chosen_", {})),
+        "stopped_because": getattr(fitted, "stop_reason_", None),
+        "columns": list(map(str, getattr(fitted, "feature_names_in_", ()))),
+    }
+    if isinstance(schema := getattr(fitted, "schema_", None), Schema):
+        columns = [{"name": one.name, "kind": one.kind, "categories": list(one.categories)} for one in schema.columns]
+        facts |= {"target": schema.target, "task": schema.task, "columns": columns, "left_out": list(schema.left_out)}
+        facts |= {"missing_words": list(schema.missing_words), **schema.facts}
+    for key, value in facts.items():
+        if value not in (None, [], {}):
+            console.result(f"{key.replace('_', ' ')}: {_shown(value)}")
+    console.finish({"command": "info", **facts})
+
+
+def _load_with_schema(path: Path) -> Any:
     """Model of a file, which must have the schema of its table as `schema_`."""
-    model = load(path)
+    model = load_model(path)
     if not isinstance(getattr(model, "schema_", None), Schema):
         raise ValueError(
             f"{path} holds a {type(model).__name__} that was saved from Python, and does not know the columns of a "
@@ -48,54 +211,23 @@ def load_with_schema(path: str) -> Any:
     return model
 
 
-def read_data(path: str, options: ReadOptions, console: Console) -> RawTable:
-    """Table from a file; remarks on how it was read become notes."""
-    given = read_table(path, options)
-    console.note(*given.remarks)
-    return given
-
-
-def run_predict(
-    model_path: str,
-    data: str,
-    read: ReadOptions,
-    console: Console,
-    *,
-    out: str | None,
-    to: str | None,
-    proba: bool,
-    contributions: bool,
-    keep: tuple[str, ...],
-    force: bool,
-) -> int:
-    """Write a row of predictions for each row of the table."""
-    kind = format_to_write(out, to)
-    to_file = out is not None and out != STDIN
-    if to_file:
-        check_new("--out", Path(str(out)), force=force, inputs=(model_path, data))
-    model = load_with_schema(model_path)
-    if proba and model.schema_.task != "classes":
-        raise ValueError(f"--proba: {model_path} predicts numbers, which have no probabilities; leave it out")
-    given = read_data(data, read, console)
-    kept = [find_column(given, name, "--keep") for name in keep]
+def _matched(model: Any, data: str, read: ReadOptions, console: Console) -> tuple[RawTable, FeatureTable]:
+    """Table of a file as it is there, and with the columns of the model."""
+    given = read_table(data, read)
     table, notes = match_columns(given, model.schema_)
-    console.note(*notes)
-    predictions = _predictions(model, table.for_model(model.schema_.form), proba=proba, contributions=contributions)
-    import pyarrow as pa
+    console.note(*given.remarks, *notes)
+    return given, table
 
-    twice = [name for name in kept if name in predictions]
-    if twice:
-        raise ValueError(
-            f"--keep {twice[0]!r}: the predictions have a column of this name; rename the one of the table"
+
+def _labeled_rows_of(model: Any, data: str, read: ReadOptions, console: Console) -> LabeledRows:
+    schema = model.schema_
+    part = labeled_rows(read_table(data, read), schema, getattr(model, "classes_", None), console)
+    if schema.facts.get("rows_hash") == fingerprint(part.hashes, part.y):
+        console.note(
+            "these are the very rows that the model was fitted to, so that the figures are better than it is; judge it "
+            "by other rows, or by the verdict of radboost fit (radboost info shows it)"
         )
-    output = pa.table({**{name: _kept(given, name) for name in kept}, **predictions})
-    if to_file or not console.as_json:
-        write_table(output, out, kind)
-    if to_file:
-        console.say(f"predictions: {out} ({given.n_rows:,} rows)")
-    document = {"command": "predict", "model": model_path, "rows": given.n_rows, "out": out}
-    console.finish(document if to_file else {**document, "predictions": output.to_pylist()})
-    return 0
+    return part
 
 
 def _kept(given: RawTable, name: str) -> Any:
@@ -112,109 +244,40 @@ def _predictions(model: Any, X: Any, *, proba: bool, contributions: bool) -> dic
     columns: dict[str, Any] = {"prediction": np.asarray(predicted).tolist()}
     if probabilities is not None:
         columns |= {f"probability_{label}": probabilities[:, k] for k, label in enumerate(model.classes_.tolist())}
-    if contributions:
-        columns |= _contributions(model, X)
-    return columns
+    return columns | (_contributions(model, X) if contributions else {})
 
 
 def _contributions(model: Any, X: Any) -> dict[str, Any]:
     if not hasattr(model, "predict_contributions"):
         raise ValueError(f"--contributions: a {type(model).__name__} is no sum of trees; use radboost explain")
     values = model.predict_contributions(X)
-    names = [*(f"contribution_{name}" for name in model.feature_names_in_), "mean_score"]
-    if not hasattr(model, "classes_"):
-        return {name: values[:, index] for index, name in enumerate(names)}
-    labels = model.classes_.tolist()
-    if values.ndim == 2:  # two classes have one score, that of the second
+    labels = getattr(model, "classes_", np.zeros(0)).tolist()
+    if values.ndim == 2:  # numbers, or two classes, which have one score, that of the second
         labels, values = labels[1:], values[:, None, :]
-    return {
-        f"{name} ({label})": values[:, k, index] for k, label in enumerate(labels) for index, name in enumerate(names)
-    }
-
-
-def run_evaluate(model_path: str, data: str, read: ReadOptions, console: Console) -> int:
-    """Print the evaluation on rows with the true target, and the confusion matrix of classes."""
-    model = load_with_schema(model_path)
-    part = _labeled_rows_of(model, data, read, console)
-    subject = subject_of(model, model.schema_, part)
-    subject = replace(subject, given_baselines=constant_of(subject))
-    evaluation = evaluate(subject)
-    what = f"rows of {data if data != STDIN else 'standard input'}"
-    console.result(*evaluation.lines(what))
-    document = {"command": "evaluate", "model": model_path, "data": data, "verdict": asdict(evaluation)}
-    if model.schema_.task == "classes":
-        table = _confusion(subject)
-        console.result(_confusion_text(table))
-        document["confusion"] = table
-    console.finish(document)
-    return 0
-
-
-def _labeled_rows_of(model: Any, data: str, read: ReadOptions, console: Console) -> LabeledRows:
-    schema = model.schema_
-    part = labeled_rows(read_table(data, read), schema, getattr(model, "classes_", None), console)
-    if schema.facts.get("rows_hash") == fingerprint(part.hashes, part.y):
-        console.note(
-            "these are the very rows that the model was fitted to, so that the figures are better than it is; judge it "
-            "by other rows, or by the verdict of radboost fit (radboost info shows it)"
-        )
-    return part
+    names = [*(f"contribution_{name}" for name in model.feature_names_in_), "mean_score"]
+    of_scores = [f" ({label})" for label in labels] or [""]
+    return {f"{name}{of}": values[:, k, index] for k, of in enumerate(of_scores) for index, name in enumerate(names)}
 
 
 def _confusion(subject: Subject) -> dict[str, dict[str, int]]:
     """True class -> predicted class -> number of rows."""
-    truth, known = subject.test.y.tolist(), subject.class_names
-    rows = [*known, *sorted({str(label) for label in truth} - set(known))]
-    table = {true: dict.fromkeys(known, 0) for true in rows}
+    truth, known = list(map(str, subject.test.y.tolist())), subject.class_names
+    table = {true: dict.fromkeys(known, 0) for true in (*known, *sorted({*truth} - {*known}))}
     for true, predicted in zip(truth, subject.predicted.tolist(), strict=True):
-        table[str(true)][str(predicted)] += 1
+        table[true][str(predicted)] += 1
     return table
 
 
-def _confusion_text(table: dict[str, dict[str, int]]) -> str:
-    predicted = {label: max(len(label), 7) for label in next(iter(table.values()))}  # with the widths of their columns
-    width = max(len("true class"), *map(len, table))
-    head = f"{'true class':<{width}}  " + "  ".join(f"{label:>{w}}" for label, w in predicted.items())
-    rows = [
-        f"{true:<{width}}  " + "  ".join(f"{row[label]:>{w},}" for label, w in predicted.items())
-        for true, row in table.items()
+def _aligned(table: dict[str, dict[str, int]]) -> list[str]:
+    """Lines of a confusion matrix."""
+    known = next(iter(table.values()))
+    cells = [["true class", *known], *([true, *(f"{n:,}" for n in row.values())] for true, row in table.items())]
+    first, *others = (max(map(len, column)) for column in zip(*cells, strict=True))
+    widths = [max(width, 7) for width in others]
+    return [
+        "  ".join([f"{name:<{first}}", *(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))])
+        for name, *row in cells
     ]
-    return "\n".join(["", "answers given", head, *rows])
-
-
-def run_explain(model_path: str, data: str, row: int, read: ReadOptions, console: Console) -> int:
-    """Print the explanation of one prediction."""
-    model = load_with_schema(model_path)
-    given = read_data(data, read, console)
-    if not 1 <= row <= given.n_rows:
-        raise ValueError(
-            f"--row is {row}; {given.name} has the rows 1 to {given.n_rows:,}, the line of names not counted"
-        )
-    table, notes = match_columns(given, model.schema_)
-    console.note(*notes)
-    one = table.take(np.array([row - 1]))
-    plain = model.explain(one.for_model(model.schema_.form, with_others=True))
-    kinds = kinds_of(model, list(map(str, model.feature_names_in_)))
-    explanation = in_words_of_the_table(plain, kinds)
-    console.result(str(explanation))
-    if explanation.formula:
-        console.result(*_dates_in_words(one))
-    console.finish(
-        {
-            "command": "explain",
-            "row": row,
-            "answer": explanation.answer,
-            "probability": explanation.probability,
-            "score": explanation.score,
-            "base": explanation.base,
-            "contributions": [
-                {"name": one.name, "value": _json_value(one, kinds), "effect": one.effect}
-                for one in explanation.contributions
-            ],
-            "text": str(explanation),
-        }
-    )
-    return 0
 
 
 def _json_value(one: Contribution, kinds: Mapping[int, str]) -> Any:
@@ -223,100 +286,14 @@ def _json_value(one: Contribution, kinds: Mapping[int, str]) -> Any:
     return one.value
 
 
-def _dates_in_words(one: FeatureTable) -> list[str]:
-    """Lines that translate the numbers of dates in a formula."""
-    lines = []
-    for column in one.columns:
-        days = float(one.values[column.name][0])
-        if column.kind == "date" and not np.isnan(days):
-            lines.append(f"{column.name!r} is counted in days since 1970: {days:.7g} is {date_text(days)}.")
-    return [f"\n{lines[0]}", *lines[1:]] if lines else []
-
-
-def run_report(model_path: str, data: str, out: Path, read: ReadOptions, console: Console, *, force: bool) -> int:
-    """Write a report on the model, evaluated on the rows of a table."""
-    check_report(out, force=force, inputs=(model_path, data), option="--out")
-    model = load_with_schema(model_path)
-    part = _labeled_rows_of(model, data, read, console)
-    facts = {"command": f"radboost report {model_path} {data} --out {out}", "data": data, "rows": len(part.y)}
-    subject = subject_of(model, model.schema_, part, facts=facts)
-    write_report(subject, out, model.schema_.target, console)
-    console.say(f"report: {out}")
-    console.finish({"command": "report", "model": model_path, "data": data, "rows": len(part.y), "report": str(out)})
-    return 0
-
-
-def run_export(model_path: str, to: str, out: Path, name: str, console: Console, *, force: bool) -> int:
-    """Write the model in a form that other programs run."""
-    if to not in EXPORTS:
-        raise ValueError(f"--to is {to!r}; known are {', '.join(EXPORTS)}")
-    check_new("--out", out, force=force, inputs=(model_path,))
-    model = load(model_path)
-    write_whole(out, _exported(model, to, name))
-    console.say(f"exported: {out} ({to}; columns and categories in their order: radboost info {model_path} --json)")
-    console.finish({"command": "export", "model": model_path, "to": to, "out": str(out), "bytes": out.stat().st_size})
-    return 0
-
-
-def _exported(model: Any, to: str, name: str) -> bytes:
-    if to == "onnx":
-        return bytes(model.to_onnx().SerializeToString())
-    if to == "treelite":
-        return bytes(model.to_treelite().serialize_bytes())
-    if to == "c":
-        return str(model.to_c(name)).encode()
-    return json.dumps(model.to_dict()).encode()
-
-
-def run_info(model_path: str, console: Console) -> int:
-    """Print the contents of a model file."""
-    model = load(model_path)
-    facts = _facts(model, model_path)
-    for key, value in facts.items():
-        if value not in (None, [], {}):
-            console.result(f"{key.replace('_', ' ')}: {_shown(value)}")
-    console.finish({"command": "info", **facts})
-    return 0
-
-
-def _facts(model: Any, path: str) -> dict[str, Any]:
-    schema = getattr(model, "schema_", None)
-    ensemble = getattr(model, "ensemble_", None)
-    facts: dict[str, Any] = {
-        "model": type(model).__name__,
-        "file": path,
-        "bytes": Path(path).stat().st_size,
-        "classes": getattr(model, "classes_", np.zeros(0)).tolist(),
-        "rounds": getattr(model, "n_iter_", None),
-        "hypotheses": None if ensemble is None else len(ensemble.hypotheses),
-        "chosen": dict(getattr(model, "chosen_", {})),
-        "stopped_because": getattr(model, "stop_reason_", None),
-    }
-    if not isinstance(schema, Schema):
-        return {**facts, "columns": list(map(str, getattr(model, "feature_names_in_", ())))}
-    return {
-        **facts,
-        "target": schema.target,
-        "task": schema.task,
-        "columns": [{"name": one.name, "kind": one.kind, "categories": list(one.categories)} for one in schema.columns],
-        "left_out": list(schema.left_out),
-        "missing_words": list(schema.missing_words),
-        **schema.facts,
-    }
-
-
 def _shown(value: Any) -> str:
+    if isinstance(value, dict) and "kind" in value:
+        kind = f"{len(value['categories'])} categories" if value["kind"] == "category" else value["kind"]
+        return f"{value['name']} ({kind})"
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items())
     if isinstance(value, list):
-        return ", ".join(_shown_item(item) for item in value)
+        return ", ".join(repr(item) if isinstance(item, str) else _shown(item) for item in value)
     if isinstance(value, float):
         return number_text(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _shown_item(item: Any) -> str:
-    if not isinstance(item, dict):
-        return repr(item) if isinstance(item, str) else str(item)
-    kind = f"{len(item['categories'])} categories" if item["kind"] == "category" else item["kind"]
-    return f"{item['name']} ({kind})"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,18 +13,15 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 import radboost
-from radboost._names import ours_for
 from radboost._typing import FloatArray
 from radboost.cli.console import Console
-from radboost.cli.costs import read_costs
-from radboost.cli.options import FitOptions
 from radboost.trees import TreeOptions
 from radboost.tuning.results import differing
 
 if TYPE_CHECKING:
+    from radboost.cli.options import FitOptions
     from radboost.cli.source import RowSource
 
-ESTIMATORS = ("auto", "deepboost", "softmax", "rgb", "sparse")
 SECONDS = {"quick": 60.0, "thorough": 600.0}
 _NAMES = {
     ("deepboost", "classes"): "DeepBoostClassifier",
@@ -58,42 +55,48 @@ METRICS = {
 class Plan:
     """Estimator with its settings, and the search for settings."""
 
-    name: str
+    estimator: Any
     form: str
     """Input of the estimator: "table", or "numbers" alone."""
-    estimator: Any
-    search: Any
-    seconds: float | None
+    search: Any = None
     measure: str | None = None
     """Headline measure of the evaluation, by --metric."""
     scorer: str | None = None
     """Name of a scorer of scikit-learn, for searches and early stopping."""
 
     @property
+    def seconds(self) -> float | None:
+        """Time of the search."""
+        return None if self.search is None else float(self.search.time_budget)
+
+    @property
     def by_parts(self) -> bool:
         """True if the fit may read its rows by parts; searches, sparse models and scorers need them in memory."""
-        stops = self.scorer is not None and _stops_early(self.estimator)
-        return self.search is None and self.form == "table" and not stops
+        return self.search is None and self.form == "table" and not self.stops_by_scorer
+
+    @property
+    def stops_by_scorer(self) -> bool:
+        """True if early stopping goes by --metric."""
+        return self.scorer is not None and getattr(self.estimator, "early_stopping", False) not in (None, False)
 
     @property
     def about(self) -> str:
         """Name of the estimator, and the time of the search."""
-        if self.seconds is not None:
-            return f"{self.name}, settings searched for about {self.seconds:g} seconds"
-        return self.name
+        name = type(self.estimator).__name__
+        return name if self.search is None else f"{name}, settings searched for about {self.seconds:g} seconds"
 
 
 def plan_fit(options: FitOptions, source: RowSource, console: Console) -> Plan:
     """Estimator for the task with its settings, by the options."""
-    task, classes = source.schema.task, source.classes() if source.schema.task == "classes" else None
-    cost = None if options.cost is None else read_costs(options.cost, source.classes(), task)
-    wanted, tune = options.estimator, options.tune
-    if wanted not in ESTIMATORS:
-        raise ValueError(f"--estimator is {wanted!r}; known are {', '.join(ESTIMATORS)}")
-    if cost is not None and wanted == "auto":
-        wanted = "softmax"
+    task, wanted, tune = source.schema.task, options.estimator, options.tune
+    classes = source.classes().tolist() if task == "classes" else []
+    for option, given in (("--cost", options.cost), ("--class-weight", options.class_weight)):
+        if given is not None and task == "numbers":
+            raise ValueError(
+                f"{option} is for classes, and the target holds numbers; leave it out, or use --task classes"
+            )
     if wanted == "auto":
-        wanted = "deepboost" if task == "classes" else "rgb"
+        wanted = "rgb" if task == "numbers" else "deepboost" if options.cost is None else "softmax"
     name = _NAMES.get((wanted, task))
     if name is None:
         possible = " or ".join(one for one, of in _NAMES if of == task)
@@ -101,27 +104,26 @@ def plan_fit(options: FitOptions, source: RowSource, console: Console) -> Plan:
             f"--estimator {wanted} predicts classes, and the target holds numbers; use --estimator {possible}, or "
             "--task classes if the numbers are names"
         )
-    if cost is not None and wanted != "softmax":
-        raise ValueError(f"--cost needs --estimator softmax, which learns from costs; got --estimator {wanted}")
-    estimator = getattr(radboost, name)(random_state=options.seed, n_jobs=options.jobs)
-    if cost is not None:
-        estimator.set_params(cost=cost)
+    settings = read_settings(getattr(radboost, name), options.settings or ())
+    if options.cost is not None:
+        if wanted != "softmax":
+            raise ValueError(f"--cost needs --estimator softmax, which learns from costs; got --estimator {wanted}")
+        settings["cost"] = read_costs(options.cost, classes)
     if options.class_weight is not None:
-        estimator.set_params(class_weight=read_class_weight(options.class_weight, classes))
-    for given in options.settings:
-        set_parameter(estimator, given)
+        settings["class_weight"] = read_class_weight(options.class_weight, classes)
+    try:
+        estimator = getattr(radboost, name)(**{"random_state": options.seed, "n_jobs": options.jobs, **settings})
+    except TypeError as error:
+        raise ValueError(f"--set: {error}") from error
     measure, scorer = (None, None) if options.metric is None else known_metric(options.metric, task)
-    form = "numbers" if wanted == "sparse" else "table"
+    search = None
     if wanted == "sparse" and tune is not None:
         console.note("sparse models always choose their penalty by cross-validation, so that --tune changes nothing")
-        tune = None
-    if tune is None:
-        return Plan(name, form, estimator, None, None, measure, scorer)
-    seconds = SECONDS[tune]
-    search = getattr(radboost, f"{name}CV")(
-        clone(estimator), random_state=options.seed, n_jobs=options.jobs, time_budget=seconds
-    )
-    return Plan(name, form, estimator, search, seconds, measure, scorer)
+    elif tune is not None:
+        search = getattr(radboost, f"{name}CV")(
+            clone(estimator), random_state=options.seed, n_jobs=options.jobs, time_budget=SECONDS[tune]
+        )
+    return Plan(estimator, "numbers" if wanted == "sparse" else "table", search, measure, scorer)
 
 
 def known_metric(name: str, task: str) -> tuple[str, str]:
@@ -133,54 +135,49 @@ def known_metric(name: str, task: str) -> tuple[str, str]:
     return known[chosen]
 
 
-def set_parameter(estimator: Any, given: str) -> None:
-    """Apply --set NAME=VALUE: a parameter or a tree option; the value is JSON, or else text."""
-    name, sign, text = (part.strip() for part in given.partition("="))
-    known = estimator.get_params(deep=False)
-    if not sign or not name:
-        raise ValueError(f"--set {given!r}: give a parameter with its value, such as max_depth=3")
+def read_settings(kind: Any, given: Sequence[str]) -> dict[str, Any]:
+    """Parameters by --set NAME=VALUE, and options of trees; a value is JSON, or else text."""
+    values: dict[str, Any] = {}
+    for one in given:
+        name, sign, text = (part.strip() for part in one.partition("="))
+        if not sign or not name:
+            raise ValueError(f"--set {one!r}: give a parameter with its value, such as max_depth=3")
+        try:
+            values[name] = json.loads({"None": "null", "True": "true", "False": "false"}.get(text, text))
+        except json.JSONDecodeError:
+            values[name] = text
+    of_trees = {name: values.pop(name) for name in {*values} & {*kind._tree_options_read} - {*kind().get_params()}}
+    return {**values, "tree_options": TreeOptions(**of_trees)} if of_trees else values
+
+
+def read_costs(given: str, classes: list[Any]) -> list[list[float]]:
+    """Cost matrix written out, rows divided by ";" ("0,1;5,0"): a row for each true class, classes sorted."""
+    n = len(classes)
     try:
-        value = json.loads({"None": "null", "True": "true", "False": "false"}.get(text, text))
-    except json.JSONDecodeError:
-        value = text
-    if name not in known and name in estimator._tree_options_read:
-        options = known["tree_options"] if isinstance(known["tree_options"], TreeOptions) else TreeOptions()
-        estimator.set_params(tree_options=replace(options, **{name: value}))
-        return
-    if name not in known:
-        called = [one for one in ours_for(name) if one in known]
-        meant = called or difflib.get_close_matches(name, [*known, *estimator._tree_options_read], 2)
-        advice = f"did you mean {' or '.join(meant)}?" if meant else f"its parameters are {', '.join(known)}"
-        raise ValueError(f"--set {name}: {type(estimator).__name__} has no such parameter; {advice}")
-    estimator.set_params(**{name: value})
+        costs = [[float(cell) for cell in row.split(",")] for row in given.split(";")]
+    except ValueError:
+        costs = []
+    if [len(row) for row in costs] != [n] * n:
+        raise ValueError(
+            f"--cost {given!r} is no matrix of {n} lines with {n} numbers each, divided by ';' and ',', for the "
+            f"classes {', '.join(map(str, classes))}"
+        )
+    return costs
 
 
-def read_class_weight(given: str, classes: npt.NDArray[Any] | None) -> Any:
-    """Either "balanced", or weights as CLASS=WEIGHT,... or as a JSON object; classes without one have 1."""
-    if classes is None:
-        raise ValueError("--class-weight is for classes, and the target holds numbers; use --weights for rows")
+def read_class_weight(given: str, classes: list[Any]) -> Any:
+    """Either "balanced", or weights as CLASS=WEIGHT,...; classes without one have 1."""
     if given == "balanced":
         return given
+    known = {str(label): label for label in classes}
     try:
-        pairs = json.loads(given).items() if given.lstrip().startswith("{") else _pairs(given)
-        weights = {str(name): float(weight) for name, weight in pairs}
-    except (ValueError, TypeError) as error:
+        pairs = [part.strip().rsplit("=", 1) for part in given.split(",")]
+        weights = {name: float(weight) for name, weight in pairs}
+    except ValueError as error:
         raise ValueError(f"--class-weight {given!r}: give balanced, or CLASS=WEIGHT,CLASS=WEIGHT") from error
-    by_text = {str(label): label for label in classes.tolist()}
-    for name, weight in weights.items():
-        if name not in by_text:
-            raise ValueError(f"--class-weight: {name!r} is none of the classes {', '.join(by_text)}")
-        if not 0.0 <= weight < float("inf"):
-            raise ValueError(f"--class-weight: {name} has the weight {weight:g}; give one that is not negative")
-    return {by_text[name]: weight for name, weight in weights.items()}
-
-
-def _pairs(given: str) -> list[list[str]]:
-    return [part.strip().rsplit("=", 1) for part in given.split(",")]
-
-
-def _stops_early(estimator: Any) -> bool:
-    return getattr(estimator, "early_stopping", False) not in (None, False)
+    if strangers := [name for name in weights if name not in known]:
+        raise ValueError(f"--class-weight: {strangers[0]!r} is none of the classes {', '.join(known)}")
+    return {known[name]: weight for name, weight in weights.items()}
 
 
 def scorer_of(name: str, y: npt.NDArray[Any]) -> Any:
@@ -201,17 +198,20 @@ def fit_and_choose(
     plan: Plan, X: Any, y: npt.NDArray[Any], weights: FloatArray | None, title: str, console: Console
 ) -> tuple[Any, Any]:
     """Fitted model or search, and the unfitted estimator with the chosen settings."""
-    if plan.search is None:
-        return fit_once(plan.estimator, X, y, weights, title, console, plan.scorer), plan.estimator
-    began = time.monotonic()
-    with console.progress(f"{title}, about {plan.seconds:g} seconds"), console.warnings_as_notes():
-        search = clone(plan.search)
+    model, asked, began = clone(plan.estimator if plan.search is None else plan.search), {}, time.monotonic()
+    if plan.search is not None:
+        title = f"{title}, about {plan.seconds:g} seconds"
         if plan.scorer is not None:
-            search.set_params(scoring=scorer_of(plan.scorer, y))
-        search.fit(X, y, weights)
-    if search.n_splits_:  # otherwise nothing was compared, and a note says so
-        console.say(_search_text(search, time.monotonic() - began))
-    return search, clone(search.best_estimator_)
+            model.set_params(scoring=scorer_of(plan.scorer, y))
+    elif plan.scorer is not None and plan.stops_by_scorer:
+        asked = {"eval_metric": scorer_of(plan.scorer, y)}
+    with console.progress(title), console.warnings_as_notes():
+        model.fit(X, y, weights, **asked)
+    if plan.search is None:
+        return model, plan.estimator
+    if model.n_splits_:  # otherwise nothing was compared, and a note says so
+        console.say(_search_text(model, time.monotonic() - began))
+    return model, clone(model.best_estimator_)
 
 
 def search_facts(search: Any) -> dict[str, Any]:
@@ -232,19 +232,3 @@ def _search_text(search: Any, seconds: float) -> str:
         return f"{tried}; the default one is kept, with {results['n_rounds'][0]} rounds"
     changed = [words[best] for words in differing(results) if words[best] and words[best] != words[0]]
     return f"{tried}; chosen in place of the default one: {', '.join(changed)}"
-
-
-def fit_once(
-    estimator: Any,
-    X: Any,
-    y: npt.NDArray[Any],
-    weights: FloatArray | None,
-    title: str,
-    console: Console,
-    scorer: str | None = None,
-) -> Any:
-    """Fitted copy of an estimator; early stopping uses the scorer, if there is one."""
-    model = clone(estimator)
-    asked = {} if scorer is None or not _stops_early(model) else {"eval_metric": scorer_of(scorer, y)}
-    with console.progress(title), console.warnings_as_notes():
-        return model.fit(X, y, weights, **asked)

@@ -39,9 +39,9 @@ def assess(subject: Subject, card: DataCard) -> Assessment:
     if card.serious:
         tone = "warning"
         sentence += f" Do not trust this yet: {'; '.join(one.short for one in card.serious)}."
-    texts = [_comparison_text(first.name, _constant_name(subject), first.over_constant)]
+    texts = [comparison_text(first.name, f"the {constant_name(subject)}", first.over_constant)]
     if first.over_linear is not None:
-        texts.insert(0, _comparison_text(first.name, "the linear model", first.over_linear))
+        texts.insert(0, comparison_text(first.name, "the linear model", first.over_linear))
     blocks: tuple[Block, ...] = (_table(subject, scores), *texts, Text((subject.baselines.note,)))
     lead = "What the model is worth on rows that it has not seen, beside two predictions that cost nothing."
     section = Section("score", "Score", lead, blocks)
@@ -65,10 +65,11 @@ def copies_text(subject: Subject, show: Callable[[str, float], str] = show) -> s
     return f"On {rows} of training rows: {score}; {percent(subject.share_of_copies)} of all rows have a copy"
 
 
-def _constant_name(subject: Subject) -> str:
+def constant_name(subject: Subject) -> str:
+    """Name of the best constant prediction."""
     if subject.classifies:
-        return "the most frequent class" if subject.cost is None else "the cheapest constant"
-    return "the mean" if subject.quantile is None else f"the quantile {subject.quantile:g} of all targets"
+        return "most frequent class" if subject.cost is None else "cheapest class"
+    return "mean of the target" if subject.quantile is None else f"quantile {subject.quantile:g} of all targets"
 
 
 def _interval_text(score: Score) -> str:
@@ -92,7 +93,7 @@ def _score_words(subject: Subject, first: Score) -> str:
     beside = []
     if first.constant is not None:
         verb = "is wrong on" if is_error else "has"
-        beside.append(f"{_constant_name(subject)} {verb} {show(first.name, first.constant)}")
+        beside.append(f"the {constant_name(subject)} {verb} {show(first.name, first.constant)}")
     if first.linear is not None:
         beside.append(f"a linear model {'on' if is_error else 'has'} {show(first.name, first.linear)}")
     return f"{head}, where {' and '.join(beside)}" if beside else head
@@ -101,9 +102,9 @@ def _score_words(subject: Subject, first: Score) -> str:
 def _compared(subject: Subject, constant: Comparison, linear: Comparison | None) -> tuple[Tone, str]:
     if not constant.better:
         how = "worse" if constant.worse else "not clearly better"
-        return "warning", f"{how} than always predicting {_constant_name(subject)}"
+        return "warning", f"{how} than always predicting the {constant_name(subject)}"
     if linear is None:
-        return "plain", f"clearly better than always predicting {_constant_name(subject)}"
+        return "plain", f"clearly better than always predicting the {constant_name(subject)}"
     if linear.better:
         return "good", "clearly better than both"
     if linear.worse:
@@ -143,7 +144,7 @@ def _table(subject: Subject, scores: list[Score]) -> CellTable:
     lower = _listed([score.name for score in scores if score.measure.lower_is_better])
     higher = _listed([score.name for score in scores if not score.measure.lower_is_better])
     return CellTable(
-        ("measure", "model", "from", "to", "linear model", _constant_name(subject)),
+        ("measure", "model", "from", "to", "linear model", constant_name(subject)),
         rows,
         "Each measure on the held-out rows with its 95% interval. Lower is better for "
         f"{lower}{f', higher for {higher}' if higher else ''}.",
@@ -154,7 +155,8 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _comparison_text(measure: str, name: str, comparison: Comparison) -> Text:
+def comparison_text(measure: str, name: str, comparison: Comparison) -> Text:
+    """Sentence that compares the model with another prediction by one measure."""
     size, limits = abs(comparison.difference), ""
     if measure == "error":
         more = f"by {percent(size)} of the rows"

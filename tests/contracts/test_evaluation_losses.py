@@ -59,7 +59,33 @@ def test_convex_ones_are_convex(name: str, n_classes: int) -> None:
     loss, scores, rng = made(name, n_classes)
     other = 2.0 * rng.normal(size=scores.shape)
     excess = loss.value(0.5 * (scores + other)) - 0.5 * (loss.value(scores) + loss.value(other))
-    assert (excess <= 1e-12).all() == (name != "zero_one")
+    assert (excess <= 1e-12).all() == loss.convex == (name != "zero_one")
+
+
+@pytest.mark.parametrize("name", [name for name in EVALUATION_LOSSES if made(name, 2)[0].convex])
+@pytest.mark.parametrize("width", [1.0, 0.05])
+@CLASSES
+def test_smooth_forms(name: str, width: float, n_classes: int) -> None:
+    """Derivatives against differences; the gradients' lines are below the loss, and meet it as the width goes to 0."""
+    loss: Any
+    loss, scores, rng = made(name, n_classes)
+    _, gradient, hessian = loss.smoothed(scores, width)
+    for output in range(len(scores)):
+        change = np.zeros_like(scores)
+        change[output] = 1e-6
+        after, before = loss.smoothed(scores + change, width), loss.smoothed(scores - change, width)
+        np.testing.assert_allclose(gradient[output], (after[0] - before[0]) / 2e-6, atol=1e-6)
+        np.testing.assert_allclose(hessian[output], (after[1] - before[1]) / 2e-6, atol=1e-5 / width)
+    others = scores + 3.0 * rng.normal(size=(100, *scores.shape))
+    for slopes in (gradient, 0.3 * loss.gradient(scores) + 0.7 * gradient):
+        conjugates = loss.conjugate(slopes)
+        for other in others:
+            assert np.all((slopes * other).sum(axis=0) - conjugates <= loss.value(other) + 1e-12)
+    narrow = loss.smoothed(scores, 1e-9)
+    assert narrow is not None
+    np.testing.assert_allclose(
+        (narrow[1] * scores).sum(axis=0) - loss.conjugate(narrow[1]), loss.value(scores), atol=1e-7
+    )
 
 
 @CLASSES

@@ -13,8 +13,9 @@ from radboost import SparseBoostClassifier, SparseBoostRegressor
 from radboost.linear.bounds import solve_by_bounds
 from radboost.linear.columns import DesignMatrix
 from radboost.linear.newton import solve_by_newton
-from radboost.linear.problem import GAP_ROUNDING, Point, SparseProblem, Trail
+from radboost.linear.problem import Point, SparseProblem, Trail
 from radboost.losses import EpsilonInsensitiveScores, ExponentialScores, LogisticScores, MultinomialScores
+from radboost.losses.gaps import GAP_ROUNDING
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
 
 M, N = 60, 6

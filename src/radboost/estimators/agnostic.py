@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from copy import copy
@@ -35,6 +34,8 @@ from radboost.estimators._naming import with_constructor
 from radboost.families.columns import Column
 from radboost.linear.columns import DesignMatrix, matrix_times
 from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
+from radboost.linear.polishing import polish
+from radboost.losses.gaps import CONVERGED_GAP
 from radboost.losses.model_evaluation import EvaluationLoss, check_evaluation_losses, make_evaluation_losses
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.model_file.sections import json_array, read_json_array
@@ -43,6 +44,7 @@ from radboost.rows.prepare import CheckedRows
 from radboost.rows.read import known_labels, read_matrix
 
 NamedLosses = list[tuple[str, Any]]
+POLISHED = 0.5 * CONVERGED_GAP  # gap at which polishing ends, relative to the objective without weights
 
 
 def losses_and_vertices(losses: Any, mixtures: Any) -> tuple[NamedLosses, FloatArray | None]:
@@ -67,7 +69,8 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     losses : tuple of names or of objects
         "cross_entropy", "hinge", "zero_one" (trained by a sigmoid, reported as it is), "l1" (the distance of the scores
         from the labels -1 and +1, or from 0 and 1 with more than two classes); or losses of your own with
-        `value(targets, scores)`, `derivative(targets, scores)` and `lipschitz_of_value` (M_k, by default 1).
+        `value(targets, scores)`, `derivative(targets, scores)`, `lipschitz_of_value` (M_k, by default 1) and `convex`
+        (by default False; only for convex losses is there an `optimality_gap_`).
     mixtures : array, data frame, or None
         The mixtures of losses that the model must hold up on, by their corners: rows that sum to 1, with a column
         for each loss. None for all.
@@ -83,6 +86,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         Figure 5.2 of the thesis, or Mirror-Prox, with two gradients in each round.
     n_rounds : int
         T of Theorem 5.4. The model is at most in the order of 1 / sqrt(T) above the minimum where losses are convex.
+        Without batches, Newton's method goes on from there to the minimum if there are at most 150 weights.
     batch_size : int or None
         Rows that are drawn in each round; None for all of them.
     learning_rate : float
@@ -93,14 +97,19 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     ----------
     coef_, intercept_ : arrays in the units of X, in scikit-learn's shapes
     mixture_ : dict
-        The average of lambda over the rounds: which losses were worst.
+        lambda at the minimum, or its average over the rounds: which losses are worst.
     loss_values_ : dict
         The losses on the training rows, divided by their units as in the objective.
     agnostic_loss_ : float
         The worst mixture of them.
+    optimality_gap_ : float
+        The objective of this model is at most so far above the smallest one in the ball: the dual bound of the
+        convex losses, where "zero_one" counts as 0. Infinite where nothing is known.
+    stop_reason_ : str
+        "converged": `optimality_gap_` is at most 1e-6 of the objective without weights. Otherwise "n_rounds".
     history_ : dict of lists, one entry per round
         "objective", and "loss[name]" and "mixture[name]" of each loss.
-    classes_, ensemble_, n_iter_, stop_reason_, feature_importances_, n_features_in_, feature_names_in_
+    classes_, ensemble_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -148,6 +157,8 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
                 batches=checked._batches(problem, read),
                 advance=lambda record: advance({"objective": record["objective"]}),
             )
+            if self.batch_size is None:
+                solution = polish(problem, solution, POLISHED * problem.scale)
         checked._keep_solution(problem, solution, [name for name, _ in losses])
         self.__dict__ = checked.__dict__
         return self
@@ -216,9 +227,10 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         self.ensemble_ = SparseEnsemble(columns, weights[used], intercept, names, self._output_names())
         self.coef_, self.intercept_ = self._shaped(weights, intercept)
         self.history_ = solution.history
-        self.n_iter_, self.stop_reason_ = int(self.n_rounds), "n_rounds"
+        converged = solution.gap <= CONVERGED_GAP * problem.scale
+        self.n_iter_, self.stop_reason_ = int(self.n_rounds), "converged" if converged else "n_rounds"
         self.n_features_used_ = len(used)
-        self.optimality_gap_ = self.duality_gap_ = math.nan
+        self.optimality_gap_ = self.duality_gap_ = solution.gap
         values = problem.values(problem.scores(solution.point)) - problem.offsets
         self._keep_numbers(
             dict(zip(loss_names, solution.mixture.tolist(), strict=True)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from scipy.optimize import nnls
 
 from radboost._typing import FloatArray
 from radboost.linear.columns import DesignMatrix, matrix_times
+from radboost.losses.gaps import gap_above
 from radboost.losses.model_evaluation import EvaluationLoss
 from radboost.rows.hashing import mix
 
@@ -60,11 +61,31 @@ class Minimax:
         means = [float(self.row_weights @ loss.value(scores)) for loss in self.losses]
         return np.array(means) / self.units + self.offsets
 
-    def gradient(self, scores: FloatArray, mixture: FloatArray, point: Point) -> Point:
-        residual = self.pull(self.losses, scores, mixture) * self.row_weights
+    def by_weights(self, slopes: FloatArray) -> Point:
+        """Gradient by the weights, from the gradients of the rows by their scores, shape (n_outputs, n_rows)."""
+        residual = slopes * self.row_weights
         totals = residual.sum(axis=1)
-        slopes = self.columns.correlate(self.columns.everything, residual) - np.outer(self.means, totals)
-        return np.asarray(np.vstack([slopes, totals]) + self.gradient_of_norm(point))
+        products = self.columns.correlate(self.columns.everything, residual) - np.outer(self.means, totals)
+        return np.asarray(np.vstack([products, totals]))
+
+    def minorant(self, scores: FloatArray, values: FloatArray, mixture: FloatArray) -> tuple[float, FloatArray]:
+        """Constant and slopes by the scores of an affine lower bound of the mixed losses, which meets convex ones.
+
+        `values` are L_k + beta_2 M_k at these scores.
+        """
+        least = np.array([loss.least for loss in self.losses]) / self.units + self.offsets
+        slopes = self.pull(self.losses, scores, mixture * self.convex)
+        used = mixture > 0.0
+        constant = mixture[used] @ np.where(self.convex, values, least)[used]
+        return float(constant - self.row_weights @ (slopes * scores).sum(axis=0)), slopes
+
+    def lower_bound(self, constant: float, slopes: FloatArray) -> float:
+        """Minimum over the ball of constant + mean of <slopes, scores> + beta_1 |w|."""
+        if constant == -math.inf:
+            return constant
+        gradient = self.by_weights(slopes)
+        excess = max(float(np.linalg.norm(gradient[:-1])) - self.norm_penalty, 0.0)
+        return constant - self.radius * math.hypot(excess, float(np.linalg.norm(gradient[-1])))
 
     def pull(self, losses: Sequence[EvaluationLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
         """Gradient of the mixture of losses by the scores; shape (n_outputs, n_rows)."""
@@ -86,6 +107,16 @@ class Minimax:
         """Value of the worst mixture, plus the penalty of the weights."""
         worst = values.max() if self.vertices is None else (self.vertices @ values).max()
         return float(worst) + self.norm_penalty * float(np.linalg.norm(point[:-1]))
+
+    @cached_property
+    def scale(self) -> float:
+        """Objective without weights."""
+        origin = np.zeros((self.columns.n_columns + 1, self.n_outputs))
+        return self.objective(self.values(self.scores(origin)), origin)
+
+    @cached_property
+    def convex(self) -> npt.NDArray[np.bool_]:
+        return np.array([loss.convex for loss in self.losses])
 
     def into_ball(self, point: Point) -> Point:
         length = float(np.linalg.norm(point))
@@ -147,7 +178,41 @@ class Solution:
     point: Point
     mixture: FloatArray
     objective: float
+    lower_bound: float  # of the objective, in the ball
     history: dict[str, list[float]]
+
+    @property
+    def gap(self) -> float:
+        return gap_above(self.lower_bound, self.objective)
+
+
+class Averages:
+    """Sums of points, mixtures and minorants over some rounds."""
+
+    def __init__(self, problem: Minimax) -> None:
+        self._problem, self.n_rounds = problem, 0
+        self._sums: list[Any] = [0.0, 0.0, 0.0, 0.0]
+
+    def add(self, *terms: Any) -> None:
+        """Add a point, a mixture, and the constant and slopes of a minorant."""
+        self._sums = [total + term for total, term in zip(self._sums, terms, strict=True)]
+        self.n_rounds += 1
+
+    def __add__(self, other: Averages) -> Averages:
+        result = Averages(self._problem)
+        result._sums = [one + two for one, two in zip(self._sums, other._sums, strict=True)]
+        result.n_rounds = self.n_rounds + other.n_rounds
+        return result
+
+    def solution(self, history: dict[str, list[float]]) -> Solution:
+        problem, n = self._problem, self.n_rounds
+        point, mixture, *minorant = (total / n for total in self._sums)
+        mixture /= mixture.sum()
+        scores = problem.scores(point)
+        values = problem.values(scores)
+        minorants = [minorant, problem.minorant(scores, values, mixture)]
+        bound = max(problem.lower_bound(*each) for each in minorants)
+        return Solution(point, mixture, problem.objective(values, point), bound, history)
 
 
 def solve(
@@ -162,9 +227,11 @@ def solve(
 ) -> Solution:
     """Projected descent-ascent (Figure 5.2), or Mirror-Prox, which looks ahead (Juditsky et al., 2011).
 
-    Steps are those of Theorem 5.4, 2 D / (G sqrt(T)). Losses are divided by their Lipschitz constants, so that the
-    gradient by w is at most the mean length of a row. The gradient by lambda, the losses, is taken at w = 0. The model
-    is the better of two averages: over all rounds, which the theorem is about, and over the second half.
+    Steps are those of Theorem 5.4, 2 D / (G sqrt(T)), with one difference. Losses are divided by their Lipschitz
+    constants, so that G_w is the mean length of a row. In place of G_lambda, which bounds the losses in the whole ball,
+    the step by lambda has their length G_0 at w = 0, which is much smaller. With convex losses the theorem's proof then
+    bounds the distance from the minimum, times sqrt(T), by 5/4 D_w G_w + G_0 / 2 + G_lambda^2 / G_0.
+    The model is the better of two averages: over all rounds, which this is about, and over the second half.
     """
     p = len(problem.losses)
     point = np.zeros((problem.columns.n_columns + 1, problem.n_outputs))
@@ -174,16 +241,19 @@ def solve(
     step = learning_rate * 2.0 * problem.radius / math.sqrt(n_rounds) / math.sqrt(used + 1.0)
     rise = learning_rate * 2.0 / math.sqrt(n_rounds) / max(float(np.linalg.norm(start)), 1e-12) if p > 1 else 0.0
 
-    def evaluate(round_index: int, at: Point, mixture: FloatArray) -> tuple[FloatArray, Point]:
+    def evaluate(t: int, at: Point, mixture: FloatArray) -> tuple[FloatArray, Point, float, Any]:
         if batches is not None:
-            return batches.estimate(round_index, at, mixture)
+            return *batches.estimate(t, at, mixture), -math.inf, 0.0
         scores = problem.scores(at)
-        return problem.values(scores), problem.gradient(scores, mixture, at)
+        values = problem.values(scores)
+        constant, slopes = problem.minorant(scores, values, mixture)
+        rest = problem.pull(problem.losses, scores, mixture * ~problem.convex)
+        return values, problem.by_weights(slopes + rest) + problem.gradient_of_norm(at), constant, slopes
 
-    points, mixtures = [np.zeros_like(point) for _ in range(2)], [np.zeros(p) for _ in range(2)]  # sums over the halves
+    halves = [Averages(problem), Averages(problem)]
     history: dict[str, list[float]] = {}
     for t in range(n_rounds):
-        values, gradient = evaluate(2 * t, point, mixture)
+        values, gradient, *minorant = evaluate(2 * t, point, mixture)
         record = {"objective": problem.objective(values, point)}
         record |= {f"loss[{name}]": float(value) for name, value in zip(names, values, strict=True)}
         record |= {f"mixture[{name}]": float(weight) for name, weight in zip(names, mixture, strict=True)}
@@ -193,19 +263,14 @@ def solve(
         ahead = problem.into_ball(point - step * gradient)
         risen = problem.onto_mixtures(mixture + rise * values)
         if solver == "mirror_prox":
-            values, gradient = evaluate(2 * t + 1, ahead, risen)
+            values, gradient, *minorant = evaluate(2 * t + 1, ahead, risen)
             point = problem.into_ball(point - step * gradient)
             mixture = problem.onto_mixtures(mixture + rise * values)
         else:
             point, mixture = ahead, risen
-        half = int(2 * t >= n_rounds)
-        points[half] += ahead
-        mixtures[half] += risen
-    halves = [(n_rounds + 1) // 2, n_rounds - (n_rounds + 1) // 2]
-    candidates = [((points[0] + points[1]) / n_rounds, (mixtures[0] + mixtures[1]) / n_rounds)]
-    if halves[1]:
-        candidates.append((points[1] / halves[1], mixtures[1] / halves[1]))
-    objectives = [problem.objective(problem.values(problem.scores(at)), at) for at, _ in candidates]
-    best = int(np.argmin(objectives))
-    weights, average = candidates[best]
-    return Solution(weights, average / average.sum(), objectives[best], history)
+        halves[int(2 * t >= n_rounds)].add(ahead, risen, *minorant)
+    candidates = [(halves[0] + halves[1]).solution(history)] + [
+        half.solution(history) for half in halves[1:] if half.n_rounds
+    ]
+    best = min(candidates, key=lambda solution: solution.objective)
+    return replace(best, lower_bound=max(solution.lower_bound for solution in candidates))

@@ -10,11 +10,10 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.linear.columns import DesignMatrix, Indices, matrix_times
 from radboost.losses import ScoreLoss
+from radboost.losses.gaps import GAP_ROUNDING
 from radboost.penalties import RowPenalty
 
 INTERCEPT_STEPS, BRACKET_STEPS = 50, 200
-# Relative accuracy of a duality gap, a difference of two sums.
-GAP_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
 class Point:

@@ -18,6 +18,7 @@ from radboost.losses.base import REGISTRY, Loss, ask
 from radboost.losses.logistic import Logistic
 from radboost.losses.multinomial import MultinomialScores
 from radboost.losses.own import CONTRACT, check_contract, checked_numbers
+from radboost.losses.smoothing import covariances, diagonals, smooth_maximum
 
 EVALUATION_LOSSES: dict[str, type[EvaluationLoss]] = REGISTRY["evaluation"]
 # The zero-one loss has no slope; it is trained as 1 / (1 + e^(STEEPNESS margin)), whose largest slope is 1.
@@ -55,6 +56,31 @@ class EvaluationLoss(Loss):
     def gradient(self, scores: FloatArray) -> FloatArray:
         """Its derivative by each score, or one of its subgradients."""
 
+    @property
+    def convex(self) -> bool:
+        """Whether its gradients give lower bounds; for other losses `least` does."""
+        return True
+
+    @property
+    def least(self) -> float:
+        """Number that the loss does not go below."""
+        return 0.0
+
+    def smoothed(self, scores: FloatArray, width: float) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Values, gradients and Hessians of a smooth loss; shapes (n,), (k, n) and (k, k, n). None: there is none.
+
+        It tends to this loss as `width` goes to 0, and its gradients are convex combinations of subgradients.
+        """
+        return None
+
+    def conjugate(self, slopes: FloatArray) -> FloatArray:
+        """sup over the scores of <slopes, scores> - loss, for each row, at gradients of `smoothed`."""
+        raise NotImplementedError
+
+    def _own_slopes(self, slopes: FloatArray) -> FloatArray:
+        """Slopes by the margin y f, or by the score of the own class."""
+        return np.asarray(self.signs * slopes[0] if self.two else slopes[self.class_ids, self.rows])
+
     def reported(self, scores: FloatArray) -> FloatArray:
         """The loss of each row, as it is reported."""
         return self.value(scores)
@@ -91,6 +117,17 @@ class CrossEntropyLoss(EvaluationLoss, name="cross_entropy", of="evaluation"):
             return np.asarray((-self.signs * LOGISTIC.derivative(-self.signs * scores[0]))[None])
         return MultinomialScores(self.class_ids, self.n_classes).gradient(scores)
 
+    def smoothed(self, scores: FloatArray, width: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        if self.two:
+            return self.value(scores), self.gradient(scores), LOGISTIC.curvature(scores)[None]
+        probabilities = MultinomialScores(self.class_ids, self.n_classes).probabilities(scores)
+        return self.value(scores), self.gradient(scores), covariances(probabilities)
+
+    def conjugate(self, slopes: FloatArray) -> FloatArray:
+        if self.two:
+            return LOGISTIC.conjugate(-self._own_slopes(slopes))
+        return MultinomialScores(self.class_ids, self.n_classes).conjugate(slopes)
+
 
 class Hinge(EvaluationLoss, name="hinge", of="evaluation"):
     """max(0, 1 - margin); the margin of several classes is that over the best rival."""
@@ -101,6 +138,20 @@ class Hinge(EvaluationLoss, name="hinge", of="evaluation"):
     def gradient(self, scores: FloatArray) -> FloatArray:
         margins, rival = self._margins(scores)
         return self._from_margins(-(margins < 1.0).astype(np.float64), rival, len(scores))
+
+    def smoothed(self, scores: FloatArray, width: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        if self.two:
+            violations = 1.0 - self.signs * scores[0]
+            values, shares, hessian = smooth_maximum(np.stack([np.zeros_like(violations), violations]), width)
+            return values, (-self.signs * shares[1])[None], hessian[1:, 1:]
+        pieces = scores - scores[self.class_ids, self.rows] + 1.0
+        pieces[self.class_ids, self.rows] = 0.0
+        values, shares, hessian = smooth_maximum(pieces, width)
+        shares[self.class_ids, self.rows] -= 1.0
+        return values, shares, hessian
+
+    def conjugate(self, slopes: FloatArray) -> FloatArray:
+        return self._own_slopes(slopes)
 
 
 class ZeroOne(EvaluationLoss, name="zero_one", of="evaluation"):
@@ -115,6 +166,10 @@ class ZeroOne(EvaluationLoss, name="zero_one", of="evaluation"):
 
     def reported(self, scores: FloatArray) -> FloatArray:
         return (self._margins(scores)[0] <= 0.0).astype(np.float64)
+
+    @property
+    def convex(self) -> bool:
+        return False
 
 
 class L1Distance(EvaluationLoss, name="l1", of="evaluation"):
@@ -137,6 +192,17 @@ class L1Distance(EvaluationLoss, name="l1", of="evaluation"):
     def gradient(self, scores: FloatArray) -> FloatArray:
         return np.sign(self._residuals(scores))
 
+    def smoothed(self, scores: FloatArray, width: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        residuals = self._residuals(scores)
+        flat = residuals.ravel()
+        values, shares, hessian = smooth_maximum(np.stack([flat, -flat]), width)
+        curvatures = (4.0 * hessian[0, 0]).reshape(residuals.shape)
+        slopes = (shares[0] - shares[1]).reshape(residuals.shape)
+        return values.reshape(residuals.shape).sum(axis=0), slopes, diagonals(curvatures)
+
+    def conjugate(self, slopes: FloatArray) -> FloatArray:
+        return self._own_slopes(slopes)
+
 
 class OwnEvaluationLoss(EvaluationLoss, name=None, of="evaluation"):
     """A loss of the user's: value(targets, scores) and derivative(targets, scores).
@@ -155,6 +221,14 @@ class OwnEvaluationLoss(EvaluationLoss, name=None, of="evaluation"):
     @property
     def lipschitz_of_value(self) -> float:
         return float(getattr(self._loss, "lipschitz_of_value", 1.0))
+
+    @property
+    def convex(self) -> bool:
+        return bool(getattr(self._loss, "convex", False))
+
+    @property
+    def least(self) -> float:
+        return -math.inf
 
     def value(self, scores: FloatArray) -> FloatArray:
         given = ask(self._loss, "value", self._targets, self._as_theirs(scores))

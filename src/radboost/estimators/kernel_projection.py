@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import field
 from typing import Any, ClassVar, Self
@@ -295,35 +295,45 @@ class SupervisedKernelProjection(
     def transform(self, X: Any) -> FloatArray:
         """The coordinates of Pi_U Phi(x): a column for each eigenfunction that is kept, by falling eigenvalue."""
         check_is_fitted(self)
-        return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=False)
+        return self._in_blocks(self._rows(X), self._coordinates)
 
     @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=True)
+        return self._in_blocks(self._rows(X), lambda block: self._coordinates(block) @ self.coef_.T + self.intercept_)
 
-    def _in_blocks(self, rows: FloatArray, *, scores: bool) -> FloatArray:
-        """Scores or coordinates in blocks of one size, so that those of a row do not depend on other rows."""
-        kernels = self._kernels_now()
+    def _squares(self, rows: FloatArray) -> FloatArray:
+        """Sums of the squares of the first r eigenfunctions of each kernel for weight 1; shape (n_rows, n_kernels)."""
+        rank, kernels = len(self.components_), range(len(self._spectra))
+        return self._in_blocks(
+            rows,
+            lambda block: np.stack([(self._functions(k, block)[:, :rank] ** 2).sum(axis=1) for k in kernels], axis=1),
+        )
+
+    def _rows(self, X: Any) -> FloatArray:
+        return _dense(read_matrix(self, X, {}, ACCEPTED))
+
+    def _in_blocks(self, rows: FloatArray, of_block: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Results of blocks of one size, so that those of a row do not depend on other rows."""
         results = []
         with one_blas_thread:
             for first in range(0, len(rows), BLOCK):
                 block = rows[first : first + BLOCK]
                 padded = np.vstack([block, np.repeat(block[:1], BLOCK - len(block), axis=0)])
-                result = self._coordinates(kernels, padded)
-                if scores:
-                    result = result @ self.coef_.T + self.intercept_
-                results.append(result[: len(block)])
+                results.append(of_block(padded)[: len(block)])
         return np.vstack(results)
 
-    def _coordinates(self, kernels: list[KernelFunction], rows: FloatArray) -> FloatArray:
+    def _coordinates(self, rows: FloatArray) -> FloatArray:
         coordinates = np.empty((len(rows), len(self.components_)))
-        for k, (kernel, one) in enumerate(zip(kernels, self._spectra, strict=True)):
+        for k in np.unique(self.components_[:, 0]).tolist():
             of_kernel = self.components_[:, 0] == k
-            if of_kernel.any():
-                functions = one.functions(np.asarray(kernel(rows, self._sample)))
-                coordinates[:, of_kernel] = np.sqrt(self.mixture_[k]) * functions[:, self.components_[of_kernel, 1]]
+            functions = self._functions(k, rows)[:, self.components_[of_kernel, 1]]
+            coordinates[:, of_kernel] = np.sqrt(self.mixture_[k]) * functions
         return coordinates
+
+    def _functions(self, k: int, rows: FloatArray) -> FloatArray:
+        """Values of the eigenfunctions of kernel k for weight 1, shape (n_rows, n_functions)."""
+        return self._spectra[k].functions(np.asarray(self._kernels_now()[k](rows, self._sample)))
 
     def _kernels_now(self) -> list[KernelFunction]:
         """The base kernels; a loaded model may have been given again the functions that a file does not keep."""

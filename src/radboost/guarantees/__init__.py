@@ -3,7 +3,7 @@
 from radboost.guarantees.bounds import MarginBound, bound
 from radboost.guarantees.conformal import ConformalPredictor, conformal
 from radboost.guarantees.holdout import HoldoutLimit, holdout
-from radboost.guarantees.kernel_projection import ProjectionBound, projection_bound
+from radboost.guarantees.kernel_projection import projection_bound
 from radboost.guarantees.margins import RHO_GRID, margins
 from radboost.guarantees.several_losses import AgnosticBound, agnostic_bound
 from radboost.guarantees.sources import MixtureBound, SourcesBound, sources_bound
@@ -15,7 +15,6 @@ __all__ = [
     "HoldoutLimit",
     "MarginBound",
     "MixtureBound",
-    "ProjectionBound",
     "SourcesBound",
     "agnostic_bound",
     "bound",

@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from distributed_tools import cut, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
+from prepared_rows import prepare
 from radboost import (
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -30,7 +31,6 @@ from radboost.estimators import _sources
 from radboost.estimators._held_back import sample
 from radboost.rows.domains import fit_domains
 from radboost.rows.partitions import SUFFIXES
-from radboost.rows.prepare import prepare
 from radboost.rows.sources import Sources
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
@@ -183,9 +183,8 @@ def test_q_is_learned_from_a_sample_drawn_by_content(own: Any, monkeypatch: pyte
     # Which rows: those that `PreparedRows.draw` keeps, some of every class of every source.
     prepared = prepare(clone(estimator), given["X"], LABELS)
     names, ids = np.unique(SOURCES, return_inverse=True)
-    prepared = sample(
-        replace(prepared, sources=Sources(names, ids.astype(np.uint16), np.zeros((240, 1)), None)), 80, 240, 0, 1
-    )
+    sources = Sources(names, ids.astype(np.uint16), np.zeros((240, 1))).select(prepared.order)
+    prepared = sample(replace(prepared, sources=sources), 80, 240, 0, 1)
     chosen = np.sort(prepared.order)
     assert 70 <= len(chosen) <= 100
     naive = fit_domains(given["X"][chosen], ids[chosen].astype(np.uint16), None, {}, 3)

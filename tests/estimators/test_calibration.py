@@ -10,6 +10,7 @@ from sklearn.metrics import log_loss
 
 import radboost
 from boosting_cases import SquaredHinge
+from prepared_rows import prepare
 from radboost import (
     Checkpoint,
     DeepBoostClassifier,
@@ -20,7 +21,6 @@ from radboost import (
 )
 from radboost.calibration import Calibration, CalibrationRows, fit_calibration, shrunk
 from radboost.estimators import _calibrated, _held_back
-from radboost.rows.prepare import prepare
 from radboost.rows.weights import RowWeights
 from reference.softmax import soft_max as softmax
 

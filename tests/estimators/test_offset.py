@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.metrics import r2_score
 
 import radboost
+from prepared_rows import prepare
 from radboost import (
     AgnosticBoostClassifier,
     Checkpoint,
@@ -27,7 +28,6 @@ from radboost.baselines import SAMMEClassifier
 from radboost.estimators._learning import learn
 from radboost.losses import GammaLoss
 from radboost.rows.hashing import joined
-from radboost.rows.prepare import prepare
 
 Settings = tuple[type[Any], dict[str, Any]]
 CLASSIFIERS: list[Settings] = [

@@ -6,11 +6,11 @@ from sklearn.metrics import mean_squared_error
 
 import radboost
 from boosting_cases import Squared
+from prepared_rows import prepare
 from radboost import Checkpoint, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
 from radboost.estimators import _held_back, _rgb_trials
 from radboost.estimators._rgb_trials import MOST_ROUNDS
 from radboost.losses import QuantileLoss
-from radboost.rows.prepare import prepare
 
 GIVEN = {
     "n_rounds": 7,

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from prepared_rows import prepare
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.boosting.monitor import EarlyStopping
 from radboost.estimators import _held_back, _trials
 from radboost.estimators._learning import learn
 from radboost.estimators._trial_monitor import HeldBackLosses, calibrated_losses
 from radboost.estimators._trials import Trials
-from radboost.rows.prepare import prepare
 from reference.data import together as table
 
 SETTING = {"thresholds": "random", "max_depth": 6, "complexity_penalty": 0.001}

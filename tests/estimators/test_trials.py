@@ -9,12 +9,13 @@ from sklearn.datasets import load_breast_cancer, load_wine, make_hastie_10_2
 from sklearn.metrics import log_loss
 
 import radboost
+from prepared_rows import prepare
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.calibration import Calibration
 from radboost.estimators import _calibrated, _held_back, _trials
 from radboost.estimators._trial_monitor import HeldBackLosses, Stages, TrialResult, calibrated_losses
 from radboost.estimators._trials import Trials, enough_rounds, rate_for
-from radboost.rows.prepare import Watched, prepare
+from radboost.rows.prepare import Watched
 from radboost.rows.weights import RowWeights
 from reference.data import smooth
 from reference.data import together as table

@@ -13,11 +13,12 @@ import pytest
 import fingerprints
 from boosting_cases import CASES, everything
 from collective_tools import ThreadGroup, split_at_random
+from prepared_rows import part_of, prepare
 from radboost import DeepBoostClassifier, RGBClassifier, SoftmaxBoostClassifier
 from radboost.estimators import _learning, learn
 from radboost.losses.target import WeightedRows
 from radboost.rows.costs import make_costs
-from radboost.rows.prepare import PreparedRows, prepare
+from radboost.rows.prepare import PreparedRows
 from radboost.rows.weights import RowWeights
 
 pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:The model")]
@@ -51,7 +52,7 @@ def on_workers(estimator: Any, prepared: PreparedRows, n_workers: int, empty: in
     parts = split_at_random(prepared.n_rows, n_workers, np.random.default_rng(n_workers), empty)
     places = [prepared.order[part] for part in parts]
     return ThreadGroup(n_workers).run(
-        lambda rank, collective: learn(estimator, prepared.part(places[rank], collective))
+        lambda rank, collective: learn(estimator, part_of(prepared, places[rank], collective))
     )
 
 
@@ -122,7 +123,7 @@ def test_workers_take_offsets_along(name: str, n_classes: int) -> None:
 
 def test_a_part_has_nothing_of_the_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     _, prepared = caught(lambda: CASES["deep"].fitted(CASES["deep"].model()), monkeypatch)
-    part = ThreadGroup(1).run(lambda rank, collective: prepared.part(prepared.order[:7], collective))[0]
+    part = ThreadGroup(1).run(lambda rank, collective: part_of(prepared, prepared.order[:7], collective))[0]
     assert part.X.shape[0] == part.data.n_rows == len(part.class_ids) == len(part.order) == 7
     np.testing.assert_array_equal(part.X[part.order], prepared.X[prepared.order[:7]])
 
@@ -134,7 +135,7 @@ def test_a_worker_that_fails_takes_the_others_with_it(monkeypatch: pytest.Monkey
     def work(rank: int, collective: Any) -> Any:
         if rank == 1:
             raise RuntimeError("this worker is gone")
-        return learn(estimator, prepared.part(halves[rank], collective))
+        return learn(estimator, part_of(prepared, halves[rank], collective))
 
     with pytest.raises(RuntimeError, match="this worker is gone"):
         ThreadGroup(2).run(work)
@@ -146,7 +147,7 @@ def test_rows_held_back_by_several_workers(seed: int, monkeypatch: pytest.Monkey
     rest, watched, _ = prepared.hold_back(0.3, seed, 1)
     parts = split_at_random(prepared.n_rows, 3, np.random.default_rng(seed), empty=1)
     found = ThreadGroup(3).run(
-        lambda rank, collective: prepared.part(prepared.order[parts[rank]], collective).hold_back(0.3, seed, 1)
+        lambda rank, collective: part_of(prepared, prepared.order[parts[rank]], collective).hold_back(0.3, seed, 1)
     )
 
     def rows_of(blocks: list[np.ndarray]) -> list[bytes]:

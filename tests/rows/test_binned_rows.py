@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fingerprints import with_categories
+from prepared_rows import prepare
 from radboost import DeepBoostClassifier, RGBClassifier, TreeOptions
 from radboost.rows.binned import BinnedRows, values_of_bins
-from radboost.rows.prepare import prepare
 from radboost.trees import bin_rows
 
 

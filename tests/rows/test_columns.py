@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from prepared_rows import prepare
 from radboost import RGBClassifier
-from radboost.rows.prepare import prepare
 from radboost.rows.read import read_matrix
 
 NAMES = [f"name {k:02d}" for k in range(40)]
@@ -82,7 +82,7 @@ MEMORY = """
 import sys
 import numpy as np
 from radboost import RGBClassifier
-from radboost.rows.prepare import prepare
+from prepared_rows import prepare
 from rows.test_columns import table
 
 def kilobytes(name):

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from prepared_rows import prepare
 from radboost import DeepBoostClassifier
 from radboost.engine import BinnedData
 from radboost.rows.hashing import GOLDEN, cell_bits, digest, drawn, joined, keyed, mix, order_of, row_hashes, take_rows
-from radboost.rows.prepare import prepare
 from reference import chance
 from reference.canonical_rows import bits_of
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from collective_tools import ThreadGroup, split_at_random
+from prepared_rows import part_of, prepare
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
 from radboost.calibration import CalibrationRows, fit_calibration
 from radboost.rows import splitting
-from radboost.rows.prepare import PreparedRows, prepare
+from radboost.rows.prepare import PreparedRows
 from radboost.rows.weights import RowWeights
 
 CELLS = np.array([[a, b] for a in range(4) for b in range(3)], dtype=float)
@@ -224,7 +225,7 @@ def test_copies_that_several_workers_have() -> None:
         parts = split_at_random(rows.n_rows, 3, np.random.default_rng(5), empty=1)
         found = ThreadGroup(3).run(
             lambda rank, collective, rows=rows, parts=parts: held_of(
-                rows.part(rows.order[parts[rank]], collective), THIRDS[1]
+                part_of(rows, rows.order[parts[rank]], collective), THIRDS[1]
             )
         )
         for place in range(2):

@@ -16,6 +16,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GroupKFold, KFold
 
+from prepared_rows import prepare
 from radboost import (
     DeepBoostClassifier,
     DeepBoostClassifierCV,
@@ -28,7 +29,6 @@ from radboost import (
     TreeOptions,
 )
 from radboost.rows.costs import make_costs
-from radboost.rows.prepare import prepare
 from radboost.tuning import bench as benches
 from radboost.tuning import race as races
 from radboost.tuning import search as searches
@@ -224,7 +224,7 @@ def test_costs_are_what_is_minimised() -> None:
     cost = np.array([[0.0, 9.0, 9.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
     model = SoftmaxBoostClassifier(12, cost=cost, decision="argmax", n_jobs=1).fit(X[::2], C[::2])
     rows = prepare(model, X, C)
-    for prepared in (rows, replace(rows, costs=make_costs(None, cost[C], 3))):
+    for prepared in (rows, replace(rows, costs=make_costs(None, cost[C[rows.order]], 3))):
         split = GivenSplits(prepared, [(np.arange(0, 160, 2), np.arange(1, 160, 2))]).split(0)
         found = cost_scorer(1)(model, split, [12])[0]
         scores = model.decision_function(X[1::2])

@@ -25,10 +25,10 @@ from radboost.estimators._checkpoints import OpenedCheckpoint, SavedData
 from radboost.estimators._learning import FitSettings, needs_values
 from radboost.estimators._sources import SourceReader
 from radboost.model_file import ModelFileError
-from radboost.rows.content import content_digests
-from radboost.rows.costs import read_example_costs
-from radboost.rows.partitions import ONE_PROCESS, TRAINING, VALIDATION, Partition, column_of, parts_of
-from radboost.rows.prepare import PreparedRows, digest_of, read_training, read_validation
+from radboost.rows.content import content_digests, digest_of
+from radboost.rows.fields import select
+from radboost.rows.partitions import ONE_PROCESS, TRAINING, VALIDATION, Partition, parts_of
+from radboost.rows.prepare import PreparedRows, read_training, read_validation
 from radboost.rows.read import check_classes
 
 BINS = ("exact", "sketch")
@@ -156,21 +156,17 @@ class FitTask:
             check_classes(training.classes)
         training = replace(training, sketched=self.bins == "sketch")
         own._check_training(training)
-        added: dict[str, Any] = {"validation": None, "metrics": self.metrics}
+        validation = None
         if "X_val" in self.given:
-            added["validation"] = read_validation(own, validation_rows, self.given, training, workers)
-        if "cost" in self.given:
-            of_parts, classes = column_of(rows, "cost"), training.known_classes
-            added["costs"] = read_example_costs(of_parts, training.kept, classes, TRAINING, workers)
-        if "cost_val" in self.given:
-            of_parts, kept = column_of(validation_rows, "cost"), added["validation"].kept
-            added["validation_costs"] = read_example_costs(of_parts, kept, classes, VALIDATION, workers)
+            validation = read_validation(own, validation_rows, self.given, training, workers)
         growth = settings.growth
-        prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
+        prepared = training.prepare(growth.options.max_bins, growth.n_threads)
         if "sources" in self.given:
-            of_rows = (own, parts, self.given, training, prepared.validation, workers)
-            prepared = replace(prepared, **SourceReader(*of_rows, prepared, growth.seed, first).read())
-        return prepared
+            reader = SourceReader(own, parts, training, validation, workers, prepared, growth.seed, first)
+            of_training, of_validation = reader.read()
+            prepared = replace(prepared, sources=select(of_training, prepared.order))
+            validation = None if validation is None else replace(validation, sources=of_validation)
+        return replace(prepared, validation=validation, metrics=self.metrics)
 
 
 def check_versions(workers: WorkerCollective) -> None:

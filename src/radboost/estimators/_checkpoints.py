@@ -17,8 +17,8 @@ from radboost.ensemble import Ensemble
 from radboost.model_file import ModelFileError, read, write
 from radboost.model_file.sections import ENSEMBLE, history_arrays, read_history, section
 from radboost.rows.categories import Categories
-from radboost.rows.content import content_digests
-from radboost.rows.prepare import PreparedRows, digest_of
+from radboost.rows.content import content_digests, digest_of
+from radboost.rows.prepare import PreparedRows
 
 DETAILS = "details/"
 IN_ANY_ORDER = "rows_in_any_order"  # whether rows are compared by their content alone
@@ -39,11 +39,11 @@ class Saver:
     @classmethod
     def of(cls, estimator: Any, rows: Any, seed: int, by_content: Mapping[str, str] | None = None) -> Saver:
         """Saver for a fit to these rows; `by_content` are digests of rows that are spread over processes."""
-        described = {
+        described: dict[str, Any] = {
             "checkpoint_of": type(estimator).__name__,
             "radboost_version": version("radboost"),
             "parameters": describe_parameters(estimator),
-            "data": rows.digests() if by_content is None else dict(by_content),
+            "data": content_digests(rows, 1, in_any_order=False) if by_content is None else dict(by_content),
             "seed": str(seed),  # of 64 bits
         }
         if by_content is not None:
@@ -74,7 +74,7 @@ class Saver:
 def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> OpenedCheckpoint:
     """The fit at `path`, if it is one of this estimator, these rows and these parameters."""
     opened = open_checkpoint(path, estimator)
-    opened.data.check(prepared.digests() if not opened.in_any_order else content_digests(prepared, 1))
+    opened.data.check(content_digests(prepared, 1, in_any_order=opened.in_any_order))
     if opened.shape != (prepared.n_features, prepared.n_outputs):
         raise ModelFileError(f"{path} is not a usable checkpoint: its hypotheses are for other columns or classes.")
     return opened

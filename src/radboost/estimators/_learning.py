@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,10 +39,13 @@ from radboost.rows.prepare import (
     read_training,
     read_validation,
 )
+from radboost.rows.sources import Sources
 from radboost.trees import GrowthSettings
 
 BEGIN_ANEW = "Set warm_start=False to start again."
 ONE_CLASS = "y holds only one class"
+# Makes the sources of training and validation rows from the estimator that has read them and these rows.
+LearnSources = Callable[[Any, CheckedRows, Watched | None], tuple[Sources | None, Sources | None]]
 
 
 @dataclass(frozen=True)
@@ -324,7 +328,7 @@ class BoostingEstimator(PruningMixin):
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
-            offsets=(offset, offset_val),
+            beside={"offset": (offset, offset_val)},
             eval_metric=eval_metric,
         )
 
@@ -393,28 +397,33 @@ class BoostingEstimator(PruningMixin):
         callbacks: Any,
         resume_from: Any,
         validation: tuple[Any, Any, Any] = (None, None, None),
-        offsets: tuple[Any, Any] = (None, None),
+        beside: Mapping[str, tuple[Any, Any]] = MappingProxyType({}),
         eval_metric: Any = None,
-        add: Callable[[Any, CheckedRows, Watched | None], Mapping[str, Any]] | None = None,
+        learn_sources: LearnSources | None = None,
     ) -> Self:
-        """`prepare` and `learn`; `add` makes further fields of the prepared rows, from the reader and checked rows."""
+        """`prepare` and `learn`; `beside`: further arguments, by name, of training and of validation rows."""
         given, metrics = check_callbacks(callbacks), read_metrics(eval_metric)
         settings = self._read_parameters()
         # Rows are read and learned by copies: an interrupted or failed fit does not change the estimator.
         reader = copy(self)
-        rows = LoadedPartition(X, y, sample_weight, offset=offsets[0])
-        watched = LoadedPartition(*validation, offset=offsets[1], role=VALIDATION)
+        rows = LoadedPartition(X, y, sample_weight, **{name: pair[0] for name, pair in beside.items()})
+        watched = LoadedPartition(*validation, **{name: pair[1] for name, pair in beside.items()}, role=VALIDATION)
         check_validation(*validation)
-        check_pair("offset", validation[0] is not None, *offsets)
-        # Checkpoints compare the values, metrics of the user and `add` may look at them.
-        seen = given or metrics or resume_from is not None or add is not None or column_names(X) is None
+        for name in ("offset", "cost"):
+            check_pair(name, validation[0] is not None, *beside.get(name, (None, None)))
+        # Checkpoints compare the values, metrics of the user and `learn_sources` may look at them.
+        seen = given or metrics or resume_from is not None or learn_sources is not None or column_names(X) is None
         keep_values = bool(seen) or needs_values(self)
         training = read_training(reader, [rows], rows.given, regression=self._regression, keep_values=keep_values)
         self._check_training(training)
         checked = None if validation[0] is None else read_validation(reader, [watched], watched.given, training)
-        added = {"validation": checked, "metrics": metrics, **(add(reader, training, checked) if add else {})}
+        if learn_sources is not None:
+            of_training, of_validation = learn_sources(reader, training, checked)
+            training = replace(training, sources=of_training)
+            checked = None if checked is None else replace(checked, sources=of_validation)
         growth = settings.growth
-        prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
+        prepared = training.prepare(growth.options.max_bins, growth.n_threads)
+        prepared = replace(prepared, validation=checked, metrics=metrics)
         del training  # its labels take memory while the ensemble grows
 
         options: dict[str, Any] = {"resume_from": resume_from, "settings": settings}

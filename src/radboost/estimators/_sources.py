@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,8 +26,9 @@ from radboost.rows.domains import (
     probabilities_of,
     stacked,
 )
+from radboost.rows.fields import Indices
 from radboost.rows.partitions import ONE_PROCESS, TRAINING, UNLABELLED, VALIDATION, Partition, Workers
-from radboost.rows.prepare import CheckedRows, Indices, PreparedRows, Watched
+from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.rows.read import read_matrix
 from radboost.rows.sources import Ids, Sources, ids_among, known_sources, read_sources
 
@@ -65,7 +66,6 @@ class SourceReader:
 
     estimator: Any  # which has read the training rows
     parts: Sequence[Partition]
-    given: Collection[str]  # arguments of `fit` that are not None
     training: CheckedRows
     validation: Watched | None
     workers: Workers = ONE_PROCESS
@@ -73,27 +73,29 @@ class SourceReader:
     seed: int = 0  # of the sample
     first: bool = True  # whether this process learns Q
 
-    def read(self) -> Mapping[str, Any]:
-        """Fields of `PreparedRows`: sources of the training and validation rows."""
-        if "sources" not in self.given:
+    def read(self) -> tuple[Sources | None, Sources | None]:
+        """Sources of the training rows, as they were given, and of the validation rows; None: they have one."""
+        own = self.training.source_names
+        if own is None:
             warnings.warn(
                 "fit was given no sources, so that all rows are taken as those of one source: the model is that of a "
                 "DeepBoostClassifier. Give the source of each row: fit(X, y, sources=...).",
                 UserWarning,
                 stacklevel=6,
             )
-            return {}
-        names, ids = self._training_ids()
-        rows: dict[str, tuple[CheckedRows | Watched, Ids]] = {TRAINING: (self.training, ids)}
+            return None, None
+        names = known_sources(np.concatenate([some for some in self.workers.all_gather(np.unique(own)) if len(some)]))
+        ids = ids_among(own, names, "sources")
+        rows: list[tuple[str, CheckedRows | Watched, Ids]] = [(TRAINING, self.training, ids)]
         if self.validation is not None:
-            rows[VALIDATION] = self.validation, self._validation_ids(names, self.validation)
+            rows.append((VALIDATION, self.validation, _validation_ids(names, self.validation)))
         domain = None if len(names) == 1 else self._domain(names, ids)
-        n_classes, sources = len(self.training.known_classes), {}
-        for role, (checked, own) in rows.items():
+        n_classes, sources = len(self.training.known_classes), list[Sources]()
+        for role, checked, own_ids in rows:
             given = self._given_rows(role, checked.kept)
             shares = probabilities_of(domain, checked.X, given, names, n_classes, self._n_threads)
-            sources[role] = Sources(names, own, shares, domain)
-        return {"sources": sources[TRAINING], "validation_sources": sources.get(VALIDATION)}
+            sources.append(Sources(names, own_ids, shares, domain))
+        return sources[0], sources[1] if len(sources) > 1 else None
 
     @property
     def _n_threads(self) -> int:
@@ -102,28 +104,6 @@ class SourceReader:
     def _parts(self, role: str) -> list[Partition]:
         """Parts of this role that have rows; those of one machine also without, to be refused."""
         return [part for part in self.parts if part.role == role and (part.n_rows or self.prepared is None)]
-
-    def _training_ids(self) -> tuple[npt.NDArray[Any], Ids]:
-        """Names of the sources of all processes, ascending, and the index of each row's among them."""
-        own = self._names(TRAINING, self.training.kept, "sources")
-        of_workers = [names for names in self.workers.all_gather(np.unique(own)) if len(names)]
-        names = known_sources(np.concatenate(of_workers))
-        return names, ids_among(own, names, "sources")
-
-    def _names(self, role: str, kept: Indices | None, argument: str) -> npt.NDArray[Any]:
-        """Name of the source of each row; `kept`: indices of these rows, None: all."""
-        names = [read_sources(part.load().sources, part.n_rows, argument) for part in self._parts(role)]
-        of_rows = names[0] if len(names) == 1 else np.concatenate(names or [np.zeros(0)])
-        return of_rows if kept is None else of_rows[kept]
-
-    def _validation_ids(self, names: npt.NDArray[Any], validation: Watched) -> Ids:
-        if "sources_val" in self.given:
-            return ids_among(self._names(VALIDATION, validation.kept, "sources_val"), names, "sources_val")
-        if len(names) > 1:
-            raise ValueError(
-                f"X_val was given without sources_val; with {len(names)} sources each needs a loss of its own."
-            )
-        return np.zeros(len(validation.class_ids), dtype=np.uint16)
 
     def _given_rows(self, role: str, kept: Indices | None) -> Iterator[Any]:
         """X of each part as the user passed it, of the rows with these indices; None: of all."""
@@ -156,7 +136,8 @@ class SourceReader:
         """Training rows; on several workers a sample of about `most` distinct ones, or all if there are no more."""
         X, weights, chosen = self.training.X, self.training.weights, self.training.kept
         if self.prepared is not None:
-            of_source = replace(self.prepared, sources=Sources(names, ids, np.zeros((len(ids), 1))))
+            of_rows = Sources(names, ids, np.zeros((len(ids), 1)))
+            of_source = replace(self.prepared, sources=of_rows.select(self.prepared.order))
             n_different = self.prepared.n_different(self._n_threads)
             drawn = sample(of_source, most, n_different, self.seed, self._n_threads)
             indices = np.sort(drawn.order).astype(np.int64)
@@ -196,6 +177,16 @@ class SourceReader:
             order = np.lexsort((np.ones(len(ids)) if weights is None else weights, ids, sample.hashes))
             rows, ids, weights = rows_of(rows, order), ids[order], None if weights is None else weights[order]
         return fit_own_classifier(classifier, rows, names[ids], weights)
+
+
+def _validation_ids(names: npt.NDArray[Any], validation: Watched) -> Ids:
+    if validation.source_names is not None:
+        return ids_among(validation.source_names, names, "sources_val")
+    if len(names) > 1:
+        raise ValueError(
+            f"X_val was given without sources_val; with {len(names)} sources each needs a loss of its own."
+        )
+    return np.zeros(len(validation.class_ids), dtype=np.uint16)
 
 
 def joined(samples: Sequence[Sample]) -> Sample:

@@ -207,12 +207,11 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         """
         check_sources(sources, X_val, sources_val, X_unlabelled, sources_unlabelled)
         parts = [
-            LoadedPartition(X, sources=sources),
-            LoadedPartition(X_val, sources=sources_val, role=VALIDATION),
+            LoadedPartition(X),
+            LoadedPartition(X_val, role=VALIDATION),
             LoadedPartition(X_unlabelled, sources=sources_unlabelled, role=UNLABELLED),
         ]
         parts = [part for part in parts if part.X is not None]
-        given = frozenset[str]().union(*(part.given for part in parts))
         return self._fit(
             X,
             y,
@@ -220,7 +219,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
-            add=lambda reader, *rows: SourceReader(reader, parts, given, *rows).read(),
+            beside={"sources": (sources, sources_val)},
+            learn_sources=lambda reader, *rows: SourceReader(reader, parts, *rows).read(),
         )
 
     def _check_penalties(self) -> None:
@@ -264,18 +264,18 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     def _plan_over(self, sources: Sources, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
-        stopping, validation, validation_sources = settings.stopping, prepared.validation, prepared.validation_sources
+        stopping, validation = settings.stopping, prepared.validation
         if stopping is not None and validation is None:
-            prepared, validation, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            validation_sources = sources.select(held_back)
+            prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            sources = prepared.sources or sources
         mixtures = read_mixtures(self.mixtures)
         vertices = vertices_of(mixtures, sources.names)
         objective = self._objective_on(prepared, n_threads)
         sourced = SourcedObjective(
             objective,
             lambda sizes: make_over_sources(self.source_objective, float(self.mu), mixtures, sources.names, sizes),
-            sources.ids[prepared.order],
-            sources.shares[prepared.order],
+            sources.ids,
+            sources.shares,
             n_threads,
         )
         families = get_families(self.family)
@@ -296,10 +296,10 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             raw_rows=RawRows(prepared.X, prepared.order, n_threads),
         )
         monitor = None
-        if validation is not None and validation_sources is not None:
-            extended = replace(validation, X=with_columns(validation.X, validation_sources.shares))
+        if validation is not None and validation.sources is not None:
+            extended = replace(validation, X=with_columns(validation.X, validation.sources.shares))
             monitor = SourceMonitor(
-                extended, validation_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
+                extended, validation.sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
             )
         return FitPlan(
             maker=maker,

@@ -20,7 +20,6 @@ from radboost._validation import (
     check_integer,
     check_integer_or,
     check_max_features,
-    check_pair,
     check_real_or,
     check_score_memory,
     resolve_n_jobs,
@@ -46,10 +45,8 @@ from radboost.rows.costs import (
     in_order_of_classes,
     make_costs,
     read_cost_matrix,
-    read_example_costs,
 )
-from radboost.rows.partitions import VALIDATION
-from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 from radboost.trees.grower import make_weighted_trees
 
@@ -240,10 +237,6 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         resume_from : path or None
             A checkpoint of a fit with the same rows, costs and parameters, to go on from.
         """
-
-        def with_costs(reader: Any, training: CheckedRows, validation: Watched | None) -> Mapping[str, Costs | None]:
-            return self._costs_of_examples(training, validation, cost, cost_val)
-
         return self._fit(
             X,
             y,
@@ -251,29 +244,12 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
-            offsets=(offset, offset_val),
+            beside={"offset": (offset, offset_val), "cost": (cost, cost_val)},
             eval_metric=eval_metric,
-            add=None if cost is None and cost_val is None else with_costs,
         )
 
     def _check_training(self, training: CheckedRows) -> None:
         check_score_memory(training.X.shape[0], len(training.known_classes), BYTES_PER_SCORE)
-
-    def _costs_of_examples(
-        self, training: CheckedRows, validation: Watched | None, cost: Any, cost_val: Any
-    ) -> Mapping[str, Costs | None]:
-        check_pair("cost", validation is not None, cost, cost_val)
-        costs = {"costs": self._read_costs(training, cost)}
-        if validation is not None and cost_val is not None:
-            given = [(cost_val, validation.n_given)]
-            costs["validation_costs"] = read_example_costs(given, validation.kept, training.known_classes, VALIDATION)
-        return costs
-
-    def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
-        """Costs of the training examples; None where they are not given."""
-        if cost is None:
-            return None
-        return read_example_costs([(cost, training.n_given)], training.kept, training.known_classes)
 
     def _warn(self, fitted: Self) -> None:
         if not any(tree.n_splits for tree in fitted.ensemble_.hypotheses):
@@ -322,16 +298,15 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             settings.growth, max_features=check_max_features(settings.growth.options.max_features, prepared.n_features)
         )
         costs, decision = self._costs_of(prepared), self._automatic_decision(prepared, n_threads)
-        validation, validation_costs = prepared.validation, prepared.validation_costs or costs
+        validation = prepared.validation
         if stopping is not None and validation is None:
-            prepared, validation, held_back = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            validation_costs = costs.select(held_back)
+            prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
         monitor = None
         if validation is not None:
-            monitor = RiskMonitor(validation, validation_costs, stopping, len(classes), n_threads)
+            monitor = RiskMonitor(validation, validation.costs or costs, stopping, len(classes), n_threads)
         # Draws go along the rows in this order (`SoftmaxPairs`): rows that stand in it are read one after the other.
         prepared = prepared.by_content(n_threads)
-        maker = self._maker(prepared, costs.select(prepared.order), growth, trace)
+        maker = self._maker(prepared, prepared.costs or costs, growth, trace)
         return FitPlan(
             maker=maker,
             n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits

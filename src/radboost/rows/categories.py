@@ -154,13 +154,17 @@ def _conversion(X: Any, column: int, found: WrittenNumbers, *, mixed: bool) -> s
     return f"X = X.with_columns({conversion(found, f'pl.col({names[column]!r})', polars=True)})"
 
 
-def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix | None) -> Categories:
-    """Sorted categories of these columns; a matrix gets the code of each row, NaN for a missing value."""
+def learn_categories(X: Any, columns: Sequence[int], matrix: FloatMatrix | None, kept: Codes | None) -> Categories:
+    """Sorted categories of these columns in the rows with indices `kept` (None: all).
+
+    A matrix gets the code of each row, NaN for a missing value.
+    """
     categories = {}
     for column, (levels, codes) in zip(columns, _levels(X, columns), strict=True):
         occurs = np.zeros(len(levels) + 1, dtype=bool)
         for first in range(0, len(codes), BLOCK_ROWS):
-            occurs[codes[first : first + BLOCK_ROWS]] = True  # the last one for MISSING
+            block = slice(first, first + BLOCK_ROWS)
+            occurs[codes[block if kept is None else kept[block]]] = True  # the last one for MISSING
         used = list(compress(levels, occurs.tolist()))
         text = set(map(type, used)) <= {str}
         used = used if text else [_plain(X, column, level) for level in used if not is_missing(level)]
@@ -212,27 +216,17 @@ class RareCategoriesWarning(UserWarning):
     """A column has more categories than are supported; the rare ones are taken as missing values."""
 
 
-def most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int, names: Any, column: int) -> Codes:
+def most_frequent(sizes: FloatArray, names: Any, column: int) -> list[int]:
     """The 255 codes of the largest total weight, ascending; warns that the others become missing values."""
     warnings.warn(
-        f"{column_name(names, column)} holds {n_codes} categories; the {MOST_CATEGORIES} most frequent are told "
+        f"{column_name(names, column)} holds {len(sizes)} categories; the {MOST_CATEGORIES} most frequent are told "
         "apart, and the others are taken as missing values. To use them all, make numbers of the column, for "
         "example with sklearn.preprocessing.TargetEncoder; to silence this warning, merge the rare ones, or call "
         'warnings.simplefilter("ignore", radboost.rows.RareCategoriesWarning).',
         RareCategoriesWarning,
         stacklevel=7,
     )
-    sizes = _sums(codes, np.ones(len(codes)) if weights is None else weights, n_codes)
-    return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CATEGORIES])
-
-
-def _sums(codes: Codes, weights: FloatArray, n_codes: int) -> FloatArray:
-    """Sum of the weights of each code, shape (n_codes,); bit for bit the same for every order of the rows."""
-    order = np.lexsort((weights, codes))
-    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    sums = np.zeros(n_codes)
-    sums[codes[order][starts]] = np.add.reduceat(weights[order], starts) if len(starts) else 0.0
-    return sums
+    return sorted(np.argsort(-sizes, kind="stable")[:MOST_CATEGORIES].tolist())
 
 
 def refuse_sparse(X: Any, columns: Sequence[int]) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from radboost._typing import FloatArray
 
 
-def weights_of_classes(class_weight: Any, classes: npt.NDArray[Any], totals: Callable[[], list[float]]) -> FloatArray:
+def weights_of_classes(class_weight: Any, classes: npt.NDArray[Any], totals: Callable[[], FloatArray]) -> FloatArray:
     """Weight of each class, shape (n_classes,); `totals` returns the exactly summed sample weights of each class."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         found = totals()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from radboost._tables import column_names, is_arrow, real_numbers, without_mask
 from radboost._typing import ClassIds, FloatArray, RowOrder
-from radboost.rows.partitions import ONE_PROCESS, SUFFIXES, TRAINING, Workers
+from radboost.rows.partitions import ONE_PROCESS, Workers
 from radboost.rows.weights import RowWeights
 
 
@@ -76,26 +75,8 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
     return matrix
 
 
-def read_example_costs(
-    given: Iterable[tuple[Any, int]],
-    kept: npt.NDArray[np.int64] | None,
-    classes: npt.NDArray[Any],
-    role: str = TRAINING,
-    workers: Workers = ONE_PROCESS,
-) -> Costs:
-    """Costs given to `fit`, from those of parts of the rows with numbers of rows, in units of the largest of all.
-
-    `kept`: indices of the rows that have a cost in the result; None: all.
-    """
-    suffix, examples = SUFFIXES[role], [np.zeros((0, len(classes)))]
-    examples += [_read_some(cost, n_rows, classes, f"cost{suffix}", f"X{suffix}") for cost, n_rows in given]
-    joined = np.concatenate(examples)
-    joined = joined if kept is None else joined[kept]
-    return make_costs(None, joined, len(classes), name=f"cost{suffix}", workers=workers)
-
-
-def _read_some(cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str, rows: str) -> FloatArray:
-    """Costs of a part of the examples, shape (n_rows, n_classes); here all may be equal."""
+def read_costs(cost: Any, n_rows: int, name: str, rows: str, classes: npt.NDArray[Any]) -> FloatArray:
+    """Costs of examples given to `fit`, shape (n_rows, n_classes); all may be equal. `rows`: name of their X."""
     n_classes = len(classes)
     costs = _as_numbers(name, _in_order_of("columns", cost, classes), "a row of numbers for each example")
     if costs.shape != (n_rows, n_classes):
@@ -112,7 +93,6 @@ def make_costs(
     matrix: FloatArray | None,
     examples: FloatArray | None,
     n_classes: int,
-    *,
     name: str = "cost",
     workers: Workers = ONE_PROCESS,
 ) -> Costs:

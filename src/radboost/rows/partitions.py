@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import _num_samples
 
 from radboost.engine import Collective
@@ -15,7 +13,6 @@ from radboost.engine import Collective
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    Entry = TypeVar("Entry", bound=np.generic)
     Value = TypeVar("Value")
 
 TRAINING, VALIDATION, UNLABELLED = "training", "validation", "unlabelled"  # roles of rows
@@ -87,10 +84,6 @@ class Workers(Protocol):
         """Objects of all processes, by rank."""
         ...
 
-    def all_gather_array(self, array: npt.NDArray[Entry]) -> npt.NDArray[Entry]:
-        """Concatenation of their arrays, by rank; one dimension, one dtype, any lengths."""
-        ...
-
 
 class OneProcess:
     """`Workers` of a fit in one process."""
@@ -100,9 +93,6 @@ class OneProcess:
     def all_gather(self, value: Value) -> list[Value]:
         return [value]
 
-    def all_gather_array(self, array: npt.NDArray[Entry]) -> npt.NDArray[Entry]:
-        return array
-
 
 ONE_PROCESS = OneProcess()
 
@@ -110,8 +100,3 @@ ONE_PROCESS = OneProcess()
 def parts_of(parts: Sequence[Partition], role: str) -> list[Partition]:
     """Partitions whose rows have this role."""
     return [part for part in parts if part.role == role]
-
-
-def column_of(parts: Sequence[Partition], name: str) -> Iterator[tuple[Any, int]]:
-    """A column beside X (sources, cost, ...) of each part that has rows, and the number of its rows."""
-    return ((getattr(part.load(), name), part.n_rows) for part in parts if part.n_rows)

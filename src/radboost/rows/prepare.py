@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,47 +9,27 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
+from radboost._typing import FloatArray, RowOrder
 from radboost._validation import warn_small_total
-from radboost.engine import BinnedData, Collective
+from radboost.engine import BinnedData
 from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
-from radboost.rows.costs import Costs
+from radboost.rows.fields import Indices, Rows
 from radboost.rows.hashing import Hashes, joined, keyed
-from radboost.rows.partitions import (
-    ONE_PROCESS,
-    VALIDATION,
-    LoadedPartition,
-    Partition,
-    Workers,
-)
-from radboost.rows.read import BINNED, BLOCK_BYTES, Accepted, dense_rows, known_labels, one_class
+from radboost.rows.partitions import ONE_PROCESS, VALIDATION, Partition, Workers
+from radboost.rows.read import BINNED, Accepted, dense_rows, known_labels, one_class
 from radboost.rows.reader import PartReader
-from radboost.rows.sources import Sources
 from radboost.rows.splitting import NothingToHoldBackError, RowsByContent
-from radboost.rows.weights import RowWeights
 from radboost.trees import RowBlocks, bin_rows
-
-Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Watched:
-    """Validation or held-back rows, read and checked, with their labels or targets and weights."""
+class Watched(Rows):
+    """Validation or held-back rows, read and checked."""
 
-    X: FloatMatrix
-    class_ids: ClassIds
-    weights: FloatArray | None
-    targets: FloatArray | None = None  # of regression, which has no classes
-    collective: Collective | None = None  # over the workers that have the others; None: all are here
     kept: Indices | None = None  # indices of these rows among those that were given; None: all
-    n_given: int = 0  # rows that were given, including those of weight 0
-    offset: FloatArray | None = None  # initial scores; None: 0
-
-    def row_weights(self) -> RowWeights:
-        return RowWeights(self.weights, len(self.class_ids), collective=self.collective)
+    source_names: npt.NDArray[Any] | None = None  # name of the source of each row; None: not given
 
     def scores(self, ensemble: Any, n_threads: int) -> FloatArray:
         """Scores of an ensemble plus the offset, shape (n_rows,) or (n_rows, n_outputs)."""
@@ -58,56 +37,18 @@ class Watched:
         return scores if self.offset is None else scores + self.offset
 
 
-class ClassesOrTargets:
-    """Rows with classes, ascending, or with targets: float64, a column for each where there are several."""
-
-    X: Any
-    classes: npt.NDArray[Any] | None
-    class_ids: ClassIds
-    targets: FloatArray | None
-
-    @property
-    def n_features(self) -> int:
-        return int(self.X.shape[1])
-
-    @property
-    def known_classes(self) -> npt.NDArray[Any]:
-        """The classes of the algorithm, two or more: a single one is repeated."""
-        if self.classes is None:
-            raise TypeError("a regression problem has no classes")
-        return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
-
-    @property
-    def labels(self) -> npt.NDArray[Any]:
-        """Label or target of each row."""
-        return self.targets if self.classes is None else self.classes[self.class_ids]  # type: ignore[return-value]
-
-    @property
-    def n_outputs(self) -> int:
-        """Scores per row: one for each of more than two classes, or of several targets; otherwise one."""
-        if self.classes is not None:
-            return len(self.classes) if len(self.classes) > 2 else 1
-        return 1 if self.targets is None or self.targets.ndim == 1 else self.targets.shape[1]
-
-
-@dataclass(frozen=True)
-class CheckedRows(ClassesOrTargets):
+@dataclass(frozen=True, kw_only=True)
+class CheckedRows(Rows):
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
-    X: Any  # float32 or float64, dense, CSR or `RowBlocks`; in categorical columns the codes of categories
     categories: Categories
     kept: Indices | None  # indices of these rows among those that were given; None: all
-    n_given: int
-    classes: npt.NDArray[Any] | None  # None: of regression
-    class_ids: ClassIds  # all 0 in regression
-    weights: FloatArray | None
-    targets: FloatArray | None = None  # of regression; a column for each where there are several
-    feature_names: npt.NDArray[np.object_] | None = None  # of the columns, where all of them are text
-    column_names: list[Any] | None = None  # as the data frame has them, text or numbers
-    offset: FloatArray | None = None  # initial scores; None: 0
-    collective: Collective | None = None  # over the workers with the other rows; classes and categories are of all
+    n_given: int  # rows that were given, including those of weight 0
+    source_names: npt.NDArray[Any] | None  # name of the source of each row; None: not given
+    feature_names: npt.NDArray[np.object_] | None  # of the columns, where all of them are text
+    column_names: list[Any] | None  # as the data frame has them, text or numbers
+    class_units: FloatArray | None  # factor of `class_weight` on sample weights, for each class; None: 1
     sketched: bool = False  # whether bins may be approximated from quantile summaries of the rows
-    class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
 
     def classes_with_warning(self) -> Any:
         """The classes; a warning if there is only one."""
@@ -132,75 +73,37 @@ class CheckedRows(ClassesOrTargets):
         data = bin_rows(*given, sketched=self.sketched)
         return PreparedRows(
             X=BinnedRows(data, order, self.X.dtype) if isinstance(self.X, RowBlocks) else self.X,
+            **self.entries(order),
+            classes=self.classes,
+            collective=self.collective,
             categories=self.categories,
             data=data,
             order=order,
-            classes=self.classes,
-            class_ids=self.class_ids[order],
-            weights=_select(self.weights, order),
-            targets=_select(self.targets, order),
             max_bins=max_bins,
             feature_names=self.feature_names,
             column_names=self.column_names,
-            offset=_select(self.offset, order),
-            collective=self.collective,
             class_units=self.class_units,
         )
 
 
-@dataclass(frozen=True)
-class PreparedRows(ClassesOrTargets):
+@dataclass(frozen=True, kw_only=True)
+class PreparedRows(Rows):
     """Training rows read, checked, binned and sorted once; models may be learned from them any number of times.
 
-    Immutable. `order` has the index in X of each of the engine's rows; `class_ids`, `weights`, `targets` and `offset`
-    are in the order of the engine, which is by class.
+    Immutable. `order` has the index in X of each of the engine's rows. Fields in `PER_ROW` are in the order of the
+    engine, which is by class.
     """
 
-    X: Any  # rows with a positive weight: float32 or float64, dense or CSR, or BinnedRows; categories as codes
     categories: Categories
     data: BinnedData
     order: RowOrder
-    classes: npt.NDArray[Any] | None  # of all rows that were prepared; None: of regression
-    class_ids: ClassIds
-    weights: FloatArray | None
-    targets: FloatArray | None
     max_bins: int
-    feature_names: npt.NDArray[np.object_] | None = None
-    column_names: list[Any] | None = None
+    feature_names: npt.NDArray[np.object_] | None
+    column_names: list[Any] | None
+    class_units: FloatArray | None
     validation: Watched | None = None  # validation rows of the user
-    collective: Collective | None = None  # over the workers with the other rows; None: all are here
-    costs: Costs | None = None  # of soft-max boosting, an entry for each row of X; None: those of its parameter
-    validation_costs: Costs | None = None  # costs of the validation rows
-    sources: Sources | None = None  # of several sources, an entry for each row of X; None: there is one
-    validation_sources: Sources | None = None  # sources of the validation rows
-    offset: FloatArray | None = None  # initial scores; None: 0
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: computed on validation rows besides the loss
-    class_units: FloatArray | None = None  # factor of `class_weight` on sample weights, for each class; None: 1
     hash_cache: list[Hashes] = field(default_factory=list)  # result of `row_hashes`, shared by copies; at first empty
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.order)
-
-    def row_weights(self, *, folds_large: bool = False) -> RowWeights:
-        """The sample weights, for sums over the rows of all workers; `folds_large`: see `RowWeights`."""
-        return RowWeights(self.weights, self.n_rows, folds_large=folds_large, collective=self.collective)
-
-    def part(self, rows: npt.NDArray[Any], collective: Collective) -> PreparedRows:
-        """The rows of one worker, given by their indices in X (or a mask); may be empty.
-
-        The parts of all workers together are these rows, and a part holds nothing of the others. Each worker calls
-        `learn` with its own part, and all of them return the model of these rows, bit for bit.
-        """
-        chosen = self.select(rows)
-        return replace(
-            chosen,
-            X=self.X[chosen.order],
-            order=np.arange(chosen.n_rows, dtype=np.uint32),
-            costs=None if self.costs is None else self.costs.select(chosen.order),
-            sources=None if self.sources is None else self.sources.select(chosen.order),
-            collective=collective,
-        )
 
     def select(self, rows: npt.NDArray[Any]) -> PreparedRows:
         """A part of the rows, given by their indices in X (or a mask), with the bins and the classes of all of them.
@@ -237,12 +140,13 @@ class PreparedRows(ClassesOrTargets):
         if self.weights is not None:
             held = np.where(drawn == rows.copies, self.weights, drawn * (self.weights / rows.copies))
             learned, held = replace(learned, weights=(self.weights - held)[keep]), held[held_back]
-        given = self.order[held_back]
-        X = dense_rows(self.X[given])
-        offset = _select(self.offset, held_back)
-        targets = _select(self.targets, held_back)
-        watched = Watched(X, self.class_ids[held_back], held, targets, self.collective, offset=offset)
-        return learned, watched, given
+        watched = self.watched(held_back)
+        return learned, watched if held is None else replace(watched, weights=held), self.order[held_back]
+
+    def watched(self, indices: Indices) -> Watched:
+        """Values of the rows at these indices in the order of the engine, to evaluate on."""
+        X = dense_rows(self.X[self.order[indices]])
+        return Watched(X, **self.entries(indices), classes=self.classes, collective=self.collective)
 
     def draw(self, fraction: float, seed: int, n_threads: int) -> PreparedRows:
         """Sample a fraction of the distinct rows of every class, by their content, each with all of its copies."""
@@ -272,12 +176,12 @@ class PreparedRows(ClassesOrTargets):
     def _rows_by_content(self, seed: int, n_threads: int) -> RowsByContent:
         strata = self.class_ids.astype(np.uint32)
         if self.sources is not None:  # some rows of every class of every source stay
-            strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
+            strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids
         tie_breakers = [(np.ones(self.n_rows) if self.weights is None else self.weights)[:, None]]
         if self.targets is not None:
             tie_breakers.append(self.targets if self.targets.ndim > 1 else self.targets[:, None])
-        if self.costs is not None and self.costs.per_row:
-            tie_breakers += [self.costs.table[self.order].astype(np.float64), self.costs.floor[self.order, None]]
+        if self.costs is not None:
+            tie_breakers += [self.costs.table.astype(np.float64), self.costs.floor[:, None]]
         given = (self.row_weights(), self.copies(), np.hstack(tie_breakers))
         return RowsByContent.of(joined(self.row_hashes(n_threads), self.offset), strata, seed, *given)
 
@@ -293,16 +197,8 @@ class PreparedRows(ClassesOrTargets):
 
     def _keep(self, indices: Indices) -> PreparedRows:
         """Rows at these indices in the order of the engine."""
-        return replace(
-            self,
-            data=self.data.subset(indices),
-            order=self.order[indices],
-            class_ids=self.class_ids[indices],
-            weights=_select(self.weights, indices),
-            targets=_select(self.targets, indices),
-            offset=_select(self.offset, indices),
-            hash_cache=[hashes[indices] for hashes in self.hash_cache],
-        )
+        order, hashes = self.order[indices], [hashes[indices] for hashes in self.hash_cache]
+        return replace(self, **self.entries(indices), data=self.data.subset(indices), order=order, hash_cache=hashes)
 
     @property
     def has_one_class(self) -> bool:
@@ -310,7 +206,7 @@ class PreparedRows(ClassesOrTargets):
 
     def of_two_classes(self) -> PreparedRows:
         """One row of each source under each of two labels: a problem of the same form for rows of one class."""
-        sources = np.zeros(self.n_rows, dtype=np.intp) if self.sources is None else self.sources.ids[self.order]
+        sources = np.zeros(self.n_rows, dtype=np.intp) if self.sources is None else self.sources.ids
         first = np.unique(sources, return_index=True)[1]
         doubled = self._keep(np.tile(first, 2))
         return replace(
@@ -320,78 +216,6 @@ class PreparedRows(ClassesOrTargets):
             offset=None,
             hash_cache=[],
         )
-
-    def digests(self) -> dict[str, str]:
-        """Hashes of rows, labels, weights and so on by name; a checkpoint compares them."""
-        digests = {
-            "columns": digest_of([self.n_features, self.feature_names, sorted(self.categories.items())]),
-            "rows": digest_of([self.X.shape, self.X, self.order]),
-            "labels": digest_of([self.classes, self.class_ids, self.targets]),
-            "weights": digest_of([self.weights]),
-        }
-        if self.validation is not None:
-            watched = self.validation
-            digests["validation rows"] = digest_of([watched.X, watched.class_ids, watched.weights, watched.targets])
-            if watched.offset is not None:
-                digests["validation offsets"] = digest_of([watched.offset])
-        if self.offset is not None:
-            digests["offsets"] = digest_of([self.offset])
-        if self.metrics:
-            digests["metrics"] = digest_of([[metric.name for metric in self.metrics]])
-        if self.costs is not None:
-            digests["costs"] = digest_of([self.costs.table, self.costs.scale, self.costs.floor])
-        if self.sources is not None:
-            digests["sources"] = digest_of([self.sources.names, self.sources.ids, self.sources.shares])
-        return digests
-
-
-def digest_of(parts: list[Any]) -> str:
-    """Hexadecimal hash of arrays, sparse matrices and plain values."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        if sparse.issparse(part):
-            arrays = [part.data, part.indices, part.indptr]
-        elif isinstance(part, BinnedRows):
-            arrays = [part.data.codes(), *(part.data.thresholds(column) for column in range(part.shape[1]))]
-        elif isinstance(part, np.ndarray) and part.dtype != object:
-            arrays = [part]
-        else:
-            plain = part.tolist() if isinstance(part, np.ndarray) else part
-            digest.update(f"{plain!r};".encode())
-            continue
-        for array in arrays:
-            digest.update(f"{array.dtype.str} {array.shape};".encode())
-            height = max(1, BLOCK_BYTES // max(1, array[:1].nbytes))
-            for first in range(0, len(array), height):
-                digest.update(np.ascontiguousarray(array[first : first + height]).data)
-    return digest.hexdigest()
-
-
-def _select(numbers: FloatArray | None, indices: Indices | RowOrder | None) -> FloatArray | None:
-    return numbers if numbers is None or indices is None else np.ascontiguousarray(numbers[indices])
-
-
-def prepare(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    *,
-    offset: Any = None,
-    regression: bool = False,
-    max_bins: int = 255,
-    n_threads: int = 1,
-    keep_values: bool = True,
-) -> PreparedRows:
-    """Read, check, bin and sort training rows, for `learn` to be called on them with any parameters.
-
-    Reads `categorical_features` and the name (for messages) of the estimator, and sets its `n_features_in_` and
-    `feature_names_in_`, as scikit-learn requires. `keep_values`: for other hypotheses than trees; otherwise a large
-    table never becomes a matrix as a whole.
-    """
-    part = LoadedPartition(X, y, sample_weight, offset=offset)
-    training = read_training(estimator, [part], part.given, regression=regression, keep_values=keep_values)
-    return training.prepare(max_bins, n_threads)
 
 
 def read_training(
@@ -411,20 +235,20 @@ def read_training(
     `keep_values` one part at a time is in memory, here and while rows are binned. Labels of tasks become `targets`.
     `categories`: those of an earlier fit, to read more rows for it.
     """
-    regression = regression or accepted.targets == "numbers"
+    accepted = replace(accepted, targets="numbers") if regression else accepted
     kept = keep_values and len(parts) == 1
     options: dict[str, Any] = {"accepted": accepted, "keep_values": kept, "categories": categories}
-    reader = PartReader(estimator, parts, given, workers, regression=regression, **options)
+    reader = PartReader(estimator, parts, given, workers, **options)
     classes, units = None, None
-    if not regression and accepted.targets == "labels":
+    if accepted.targets == "labels":
         class_weight = getattr(estimator, "class_weight", None)
         classes, units = reader.weigh_classes(reader.common_classes(), class_weight)
     categories = reader.common_categories() if categories is None else categories
-    X, fields = reader.matrix(), reader.fields()
-    if reader.weighted:
-        sums = workers.all_gather((float(fields["weights"].sum()), X.shape[0]))
+    X, columns = reader.matrix(), reader.columns
+    if reader.weights is not None:
+        sums = workers.all_gather((float(reader.weights.sum()), X.shape[0]))
         warn_small_total(sum(total for total, _ in sums), sum(n_rows for _, n_rows in sums))
-    names, columns = reader.columns.columns or (), reader.columns
+    names = columns.columns or ()
     feature_names = None if columns.feature_names is None else np.array(columns.feature_names, dtype=object)
     estimator.n_features_in_ = columns.n_features
     if feature_names is not None:
@@ -432,15 +256,21 @@ def read_training(
     named = names and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, names)))
     training = CheckedRows(
         X=X.whole() if isinstance(X, RowBlocks) and (keep_values or reader.has_values) else X,
-        categories=categories,
-        **fields,
+        class_ids=reader.class_ids,
+        weights=reader.weights,
+        targets=reader.targets,
+        source_names=reader.source_names(),
         classes=classes,
+        collective=workers.collective,
+        categories=categories,
+        kept=reader.kept,
+        n_given=reader.n_given,
         feature_names=feature_names,
         column_names=list(names) if named else None,
-        collective=workers.collective,
         class_units=units,
     )
-    return replace(training, offset=reader.offsets(training.n_outputs, of_classes=classes is not None))
+    offset = reader.offset(training.n_outputs, of_classes=classes is not None)
+    return replace(training, offset=offset, costs=None if classes is None else reader.costs(training.known_classes))
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
@@ -460,11 +290,21 @@ def read_validation(
 ) -> Watched:
     """Validation rows of this process, with class ids among the training classes, or targets in regression."""
     classes = training.classes
-    options: dict[str, Any] = {"regression": classes is None, "categories": training.categories}
+    accepted = replace(BINNED, targets="labels" if classes is not None else "numbers")
+    options: dict[str, Any] = {"accepted": accepted, "categories": training.categories}
     reader = PartReader(estimator, parts, given, workers, role=VALIDATION, **options)
     if classes is not None:
         reader.number_classes(lambda own: known_labels(own, classes))
-    X, fields = reader.matrix(), reader.fields()
-    X = X.whole() if isinstance(X, RowBlocks) else dense_rows(X)
-    offset = reader.offsets(training.n_outputs, of_classes=classes is not None)
-    return Watched(X, **fields, collective=workers.collective, offset=offset)
+    X = reader.matrix()
+    return Watched(
+        X.whole() if isinstance(X, RowBlocks) else dense_rows(X),
+        reader.class_ids,
+        reader.weights,
+        reader.targets,
+        reader.offset(training.n_outputs, of_classes=classes is not None),
+        None if classes is None else reader.costs(training.known_classes),
+        classes=classes,
+        collective=workers.collective,
+        kept=reader.kept,
+        source_names=reader.source_names(),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,6 @@ from radboost.rows.categories import (
 )
 
 FLOATS = (np.float64, np.float32)
-CHECKS = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
 BLOCK_BYTES = 2**26  # memory of a block of rows that are processed at once
 BLOCK_PAIRS = 2**25  # pairs of a row and a hypothesis that are scored in about a tenth of a second
 LARGEST_NUMBER_OF_CLASSES = 65534
@@ -72,46 +71,56 @@ class Accepted:
 BINNED = Accepted()
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Validated training rows."""
+def read_rows(
+    estimator: Any,
+    X: Any,
+    columns: Sequence[int],
+    accepted: Accepted = BINNED,
+    *,
+    known: Categories | None = None,
+    kept: npt.NDArray[np.int64] | None = None,
+) -> tuple[Categories, Any]:
+    """Categories of these columns, and checked values: float32 or float64, dense or CSR, with codes for categories.
 
-    categories: Categories
-    X: Any  # float32 or float64, dense or CSR; in categorical columns the codes of categories
-    y: npt.NDArray[Any]
+    `known`: the categories of training rows, for more rows; None: X has training rows, whose names the estimator keeps.
+    Categories are then those of the rows with indices `kept`; None: all.
+    """
+    checks = {**accepted.checks, "estimator": estimator, "input_name": "X"}
+    if not columns:
+        refuse_dates(X)
+        matrix = as_numbers(estimator, X, lambda: check_array(without_arrow(X), **checks))
+        validate_data(estimator, X, reset=known is None, skip_check_array=True)  # names and number of columns
+        return {}, matrix
+    validate_data(estimator, X, reset=known is None, skip_check_array=True)
+    refuse_sparse(X, columns)
+    if X.shape[0] == 0:
+        check_array(np.empty(X.shape), **checks)  # raises, with the shape of all columns
+    others = [column for column in range(X.shape[1]) if column not in columns]
+    chosen, numbers = take_columns(X, others), np.empty((X.shape[0], 0))
+    if others:
+        refuse_dates(chosen)
+        numbers = as_numbers(estimator, chosen, lambda: check_array(without_arrow(chosen), **checks), others)
+    matrix = np.full(X.shape, np.nan, dtype=numbers.dtype)
+    matrix[:, others] = numbers
+    if known is None:
+        return learn_categories(X, columns, matrix, kept), matrix
+    find_categories(X, known, matrix)
+    return known, matrix
 
-    @property
-    def n_rows(self) -> int:
-        return int(self.X.shape[0])
 
-    @property
-    def n_features(self) -> int:
-        return int(self.X.shape[1])
-
-
-def read_rows(estimator: Any, X: Any, y: Any, categorical: Sequence[int], accepted: Accepted = BINNED) -> Rows:
-    """Check training rows in an accepted form, and collect the categories of these columns; no infinity in X."""
-    y = _plain_targets(y)
-    if not categorical:
-        return Rows({}, *_checked(estimator, X, y, reset=True, accepted=accepted))
-    validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
-    matrix = _numeric_matrix(estimator, X, categorical)
-    categories = learn_categories(X, categorical, matrix)
-    return Rows(categories, *_with_targets(estimator, matrix, y))
-
-
-def check_table(estimator: Any, X: Any, y: Any, categorical: Sequence[int], height: int) -> Rows | None:
-    """Check a table as `read_rows`, `height` rows at a time; X of the result has no values. None: it is refused."""
-    others = [column for column in range(X.shape[1]) if column not in categorical]
+def check_table(
+    estimator: Any, X: Any, columns: Sequence[int], height: int, kept: npt.NDArray[np.int64] | None
+) -> tuple[Categories, Any] | None:
+    """Check a table as `read_rows`, `height` rows at a time, for a matrix without values. None: it is refused."""
+    others = [column for column in range(X.shape[1]) if column not in columns]
     try:
         validate_data(estimator, X, reset=True, skip_check_array=True)
         numbers = take_columns(X, others)
         refuse_dates(numbers)
         blocks = (rows_between(numbers, first, first + height) for first in range(0, X.shape[0], height))
-        dtypes = {check_array(without_arrow(block), **CHECKS).dtype if others else FLOATS[0] for block in blocks}
+        dtypes = {check_array(without_arrow(block), **BINNED.checks).dtype if others else FLOATS[0] for block in blocks}
         stub = np.broadcast_to(np.zeros((), dtype=np.result_type(*dtypes)), X.shape)
-        rows = Rows({}, *_with_targets(estimator, stub[:, :1], _plain_targets(y)))
-        return replace(rows, X=stub, categories=learn_categories(X, categorical, None))
+        return learn_categories(X, columns, None, kept), stub
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -134,26 +143,12 @@ def read_rows_again(X: Any, categories: Categories, dtype: npt.DTypeLike, accept
     return matrix
 
 
-def read_more_rows(estimator: Any, X: Any, y: Any, categories: Categories, y_name: str) -> Rows:
-    """Check further rows in an accepted form, as `read_rows`; `categories` are those of the training rows."""
-    y = _plain_targets(y, y_name)
-    if not categories:
-        return Rows({}, *_checked(estimator, X, y, reset=False))
-    return Rows(categories, *_with_targets(estimator, read_matrix(estimator, X, categories), y))
-
-
 def read_matrix(estimator: Any, X: Any, categories: Categories, accepted: Accepted = BINNED) -> Any:
     """Check rows for prediction, as a matrix; a category unknown from training becomes a missing value."""
     if not categories and accepted.missing and _plainly_fine(estimator, X):
         return X
     X = accepted.read(X)
-    if not categories:
-        return _checked(estimator, X, NO_TARGETS, reset=False, accepted=accepted)
-    X = as_table(X)
-    validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by index
-    matrix = _numeric_matrix(estimator, X, list(categories))
-    find_categories(X, categories, matrix)
-    return matrix
+    return read_rows(estimator, as_table(X) if categories else X, list(categories), accepted, known=categories)[1]
 
 
 def as_table(X: Any) -> Any:
@@ -165,24 +160,6 @@ def as_table(X: Any) -> Any:
             "is a single column, X.reshape(1, -1) if it is a single row."
         )
     return table
-
-
-def _numeric_matrix(estimator: Any, X: Any, categorical: Sequence[int]) -> FloatMatrix:
-    """Matrix of the columns of X, checked as numbers; NaN in these columns, whose categories are still to be read."""
-    refuse_sparse(X, categorical)
-    if X.shape[0] == 0:
-        check_array(np.empty(X.shape), **CHECKS, estimator=estimator)  # raises, with the shape of all columns
-    others = [column for column in range(X.shape[1]) if column not in categorical]
-    if not others:
-        return np.full(X.shape, np.nan)
-    chosen = take_columns(X, others)
-    refuse_dates(chosen)
-    numbers = as_numbers(
-        estimator, chosen, lambda: check_array(without_arrow(chosen), **CHECKS, estimator=estimator), others
-    )
-    matrix = np.full(X.shape, np.nan, dtype=numbers.dtype)
-    matrix[:, others] = numbers
-    return matrix
 
 
 def _plainly_fine(estimator: Any, X: Any) -> bool:
@@ -205,54 +182,28 @@ def _any_infinite(X: FloatMatrix) -> bool:
     return any(np.isinf(X[first : first + height]).any() for first in range(0, X.shape[0], height))
 
 
-def _checked(estimator: Any, X: Any, y: Any, *, reset: bool, accepted: Accepted = BINNED) -> Any:
-    refuse_dates(X)
-    checks = accepted.checks | _for_several_targets(estimator, y)
-    if isinstance(y, str) and y == NO_TARGETS:
-        return as_numbers(estimator, X, lambda: _validated(estimator, X, y, reset=reset, **checks))
-    if accepted.targets == "tasks":
-        rows = as_numbers(estimator, X, lambda: _validated(estimator, X, NO_TARGETS, reset=reset, **checks))
-        return rows, _tasks(X, y, estimator)
-    if accepted.targets == "numbers":
-        checks["y_numeric"] = True
-        y = None if y is None else _numbers_of(np.asarray(y))
-    return as_numbers(estimator, X, lambda: _validated(estimator, X, y, reset=reset, **checks))
-
-
-def _validated(estimator: Any, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
-    """Run scikit-learn's checks; of a pyarrow table they read the names, but the numbers only as an array."""
-    if not is_arrow(X):
-        return validate_data(estimator, X, y, reset=reset, **checks)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    if isinstance(y, str):
-        return check_array(without_arrow(X), estimator=estimator, **checks)
-    return check_X_y(without_arrow(X), y, estimator=estimator, **checks)
-
-
-def _with_targets(estimator: Any, matrix: FloatMatrix, y: Any) -> Any:
-    checks = CHECKS | _for_several_targets(estimator, y)
-    return as_numbers(estimator, matrix, lambda: check_X_y(matrix, y, **checks, estimator=estimator))
-
-
-def _for_several_targets(estimator: Any, y: Any) -> dict[str, Any]:
-    """Options of scikit-learn's checks that allow several columns of y; a single one stays a warning."""
-    if not getattr(estimator, "_learns_several_targets", False):
-        return {}
-    shape = y.shape if hasattr(y, "shape") else np.shape(np.asarray(y, dtype=object))
-    return {"multi_output": True} if len(shape) == 2 and shape[1] > 1 else {}
-
-
-def _plain_targets(y: Any, name: str = "y") -> Any:
-    """Convert labels or targets to a form that NumPy reads correctly."""
+def read_y(estimator: Any, y: Any, n_rows: int, accepted: Accepted, name: str = "y") -> npt.NDArray[Any]:
+    """Labels or targets of so many rows as an array: none missing but of tasks, and several columns where allowed."""
     y = without_mask(y, name, f"{name}.filled(...) with what is right for them")
-    return known_form(y, name) if sparse.issparse(y) else without_arrow(y)
-
-
-def _tasks(X: Any, y: Any, estimator: Any) -> npt.NDArray[Any]:
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    check_consistent_length(X, y)
-    return y.toarray() if sparse.issparse(y) else np.asarray(y)
+    y = known_form(y, name) if sparse.issparse(y) else without_arrow(y)
+    stub = np.broadcast_to(0.0, (n_rows, 1))
+    if accepted.targets == "tasks" and y is not None:
+        check_consistent_length(stub, y)
+        return y.toarray() if sparse.issparse(y) else np.asarray(y)
+    several = False
+    if getattr(estimator, "_learns_several_targets", False):
+        shape = y.shape if hasattr(y, "shape") else np.shape(np.asarray(y, dtype=object))
+        several = len(shape) == 2 and shape[1] > 1  # a single column stays a warning
+    try:
+        return check_X_y(stub, y, multi_output=several, estimator=estimator)[1]  # type: ignore[no-any-return]
+    except (ValueError, TypeError) as error:
+        if "y should be a 1d array" in str(error):
+            kind = "Classifier" if is_classifier(estimator) else "Regressor"
+            multiple = f"sklearn.multioutput.MultiOutput{kind}({type(estimator).__name__}())"
+            raise ValueError(f"{error} A model learns one column; {multiple} fits one for each.") from None
+        if "NA is ambiguous" in str(error):
+            raise ValueError("y holds labels that are missing (NA). Leave these rows out.") from None
+        raise
 
 
 def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequence[int] | None = None) -> Any:
@@ -264,13 +215,7 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequenc
             "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
         ) from None
     except (ValueError, TypeError) as error:
-        if "y should be a 1d array" in str(error):
-            kind = "Classifier" if is_classifier(estimator) else "Regressor"
-            name = f"sklearn.multioutput.MultiOutput{kind}({type(estimator).__name__}())"
-            raise ValueError(f"{error} A model learns one column; {name} fits one for each.") from None
-        if "NA is ambiguous" in str(error):
-            raise ValueError("y holds labels that are missing (NA). Leave these rows out.") from None
-        if "infinity" in str(error) and "Input y" not in str(error):
+        if "infinity" in str(error):
             raise ValueError(f"{error}{first_infinite(X, places)}") from None
         is_text = "could not convert string to float" in str(error)
         # For arrays of objects scikit-learn's own error is raised: its checks of estimators expect it.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils.validation import _num_samples
 
 from radboost._tables import column_kinds, column_names, column_title, rows_between, shares_memory
 from radboost._typing import Category, FloatArray, FloatMatrix
@@ -17,7 +19,6 @@ from radboost._validation import check_total_weight, read_sample_weight
 from radboost.rows.categories import (
     MOST_CATEGORIES,
     Categories,
-    Codes,
     all_categories,
     categorical_columns,
     column_codes,
@@ -26,6 +27,8 @@ from radboost.rows.categories import (
     warn_of_text,
 )
 from radboost.rows.class_weights import weights_of_classes
+from radboost.rows.costs import Costs, make_costs, read_costs
+from radboost.rows.fields import Indices
 from radboost.rows.offsets import read_offset
 from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition, Partition, Workers
 from radboost.rows.read import (
@@ -36,17 +39,20 @@ from radboost.rows.read import (
     check_labels,
     check_table,
     class_codes,
-    read_more_rows,
     read_rows,
     read_rows_again,
     read_targets,
+    read_y,
 )
+from radboost.rows.sources import read_sources
+from radboost.rows.weights import exact_sums
 from radboost.trees import RowBlocks
 
 BLOCK_BYTES = 2**25  # of values of a table in memory that are converted at a time
 # A smaller table in memory becomes one matrix. Bins of several blocks take longer, the more the fewer rows there are.
 TABLE_BYTES, FEWEST_ROWS_IN_BLOCKS = 2**27, 2**18
 KEPT_BYTES = 2**25  # of values that are kept in memory rather than loaded again for each pass
+BESIDE = ("offset", "cost", "sources")  # arguments of `fit` that are read when the classes are known
 TEXT_KINDS = "OUST"  # kinds of NumPy types of text, as in np.dtype.kind
 
 
@@ -79,55 +85,19 @@ class ReadPart:
     categories: Categories  # of this part; other parts may have others
     X: Any  # values, if they are in memory anyway, few or sparse; None: load them again
     height: int  # of blocks of rows that are loaded at a time
-    kept: Codes | None = None  # indices of the rows among those that were given; None: all
-    weights: FloatArray | None = None
-    classes: npt.NDArray[Any] | None = None  # different labels, ascending; None: no labels
-    class_ids: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0, dtype=np.uint16))  # among the classes
-    targets: npt.NDArray[Any] | None = None
+    beside: dict[str, Any]  # arguments of `fit` in `BESIDE`, until they are read
+    kept: Indices | None  # indices of the rows among those that were given; None: all
+    weights: FloatArray | None
+    y: npt.NDArray[Any]  # targets, or indices of labels among the classes
+    classes: npt.NDArray[Any] | None = None  # different labels, ascending
     numbers: Sequence[int] = ()  # columns that are numeric here, and text or categories in other parts
-
-    @property
-    def n_rows(self) -> int:
-        return self.n_given if self.kept is None else len(self.kept)
-
-    def block(self, first: int) -> slice:
-        """Which of the rows are in the block that begins with a row that was given."""
-        last = min(first + self.height, self.n_given)
-        return slice(*((first, last) if self.kept is None else np.searchsorted(self.kept, [first, last]).tolist()))
-
-    def select_positive(self) -> bool:
-        """Leave out rows of weight zero; returns True if there were any."""
-        if self.weights is None or (self.weights > 0).all():
-            return False
-        rows = np.flatnonzero(self.weights > 0)
-        self.kept = rows if self.kept is None else self.kept[rows]
-        self.weights = self.weights[rows]
-        self.class_ids = self.class_ids[rows] if len(self.class_ids) else self.class_ids
-        return True
-
-    def codes(self, column: int, table: Any = None) -> FloatArray:
-        """Codes of a column of categories, NaN where it is missing; `table`: the part, if it is loaded."""
-        if self.X is None:
-            table = as_table(BINNED.read(self.part.load().X)) if table is None else table
-            codes = column_codes(table, column, self.categories[column])
-        else:
-            codes = self.X[:, column]
-        return codes if self.kept is None else codes[self.kept]
-
-    def keep_used(self, table: Any = None) -> None:
-        """Leave out categories that no row has; `table`: the part, if it is loaded."""
-        used = {}
-        for column, known in self.categories.items():
-            codes = np.unique(self.codes(column, table))
-            used[column] = tuple(known[int(code)] for code in codes[~np.isnan(codes)])
-        self.renumber(used)
+    start: int = 0  # index of its first row among all rows of the process that were given
 
     def renumber(self, categories: Categories) -> None:
         """Replace codes of values in memory by those among other categories, NaN for others."""
         for column, known in self.categories.items():
             if self.X is not None and known != categories[column]:
-                there = ~np.isnan(self.X[:, column])
-                self.X[there, column] = _codes_among(known, categories[column])[self.X[there, column].astype(np.int64)]
+                self.X[:, column] = _recoded(self.X[:, column], known, categories[column])
         self.categories = {column: categories[column] for column in self.categories}
 
 
@@ -142,7 +112,6 @@ class PartReader:
         workers: Workers,
         *,
         role: str = TRAINING,
-        regression: bool = False,
         accepted: Accepted = BINNED,
         keep_values: bool = True,
         categories: Categories | None = None,
@@ -153,16 +122,36 @@ class PartReader:
         again for each pass. `categories`: those of the training rows; None: learn them.
         """
         self._estimator, self._accepted, self._suffix = estimator, accepted, SUFFIXES[role]
-        self._workers, self._regression, self._categories = workers, regression, categories
-        self._given, self.weighted = given, f"sample_weight{self._suffix}" in given
+        self._workers, self._categories, self._given = workers, categories, given
         self._keeps_values, self._bytes_left = keep_values, math.inf if keep_values else KEPT_BYTES
         self._named: set[int] = set()  # columns of text that a warning has named
         # A single part stays without rows too, for the message of scikit-learn.
         alone = len(parts) == 1 and workers.alone
         self.parts = self._check_all([part for part in parts if alone or part.n_rows])
         self.columns, self.dtype = self._common_columns()
-        if self.weighted:
-            self._check_weights()
+        self.n_given = 0
+        for part in self.parts:
+            part.start = self.n_given
+            self.n_given += part.n_given
+        self.kept: Indices | None = None
+        if any(part.kept is not None for part in self.parts):
+            of_parts = (np.arange(part.n_given) if part.kept is None else part.kept for part in self.parts)
+            self.kept = np.concatenate([part.start + own for part, own in zip(self.parts, of_parts, strict=True)])
+        self.weights: FloatArray | None = None
+        if self._name("sample_weight") in given:
+            self.weights = _joined([part.weights for part in self.parts], np.zeros(0))
+            own_sums = float(self.weights.max(initial=0.0)), float(self.weights.sum())
+            largest, totals = zip(*workers.all_gather(own_sums), strict=True)
+            check_total_weight(max(largest), sum(totals), self._name("sample_weight"))
+        self.class_ids = np.zeros(self.n_given if self.kept is None else len(self.kept), dtype=np.uint16)
+        self.targets: npt.NDArray[Any] | None = None
+        if accepted.targets != "labels":
+            n_targets = self.columns.n_targets
+            self.targets = _joined([part.y for part in self.parts], np.zeros((0, n_targets) if n_targets else 0))
+
+    def _name(self, argument: str) -> str:
+        """Name in `fit` of an argument for rows of this role."""
+        return argument + self._suffix
 
     def _check_all(self, parts: Sequence[Partition]) -> list[ReadPart]:
         """Check each part, with the columns of text or categories that any part of any worker has."""
@@ -183,7 +172,7 @@ class PartReader:
 
     def _try(self, part: Partition) -> tuple[list[int], ReadPart | Exception]:
         """Columns of text or categories of a part, and the part read with them, or the error."""
-        loaded, own = part.load(), []
+        loaded, own = part.load(), list(self._categories or ())
         try:
             X = self._table(loaded.X)
             if self._categories is None and self._accepted.missing:
@@ -193,7 +182,7 @@ class PartReader:
             return own, error
 
     def _table(self, X: Any) -> Any:
-        X = self._accepted.read(X, f"X{self._suffix}")
+        X = self._accepted.read(X, self._name("X"))
         return as_table(X) if names_columns(getattr(self._estimator, "categorical_features", None)) else X
 
     def _own_columns(self, X: Any) -> list[int]:
@@ -207,48 +196,49 @@ class PartReader:
 
     def _check(self, part: Partition, loaded: LoadedPartition, X: Any, columns: Sequence[int]) -> ReadPart:
         """Check a loaded part; `columns`: those of text or categories."""
-        estimator, accepted, y_name = self._estimator, self._accepted, f"y{self._suffix}"
-        held = loaded is part
+        held, weights, kept = loaded is part, None, None
+        if self._name("sample_weight") in self._given:
+            weights = read_sample_weight(loaded.sample_weight, _num_samples(X), self._name("sample_weight"))
+            if not weights.all():
+                kept = np.flatnonzero(weights)
+                weights = weights[kept]
         height = self._block_height(X, columns) if held else 0
-        cut = check_table(estimator, X, loaded.y, columns, height) if height else None
-        if cut is not None:
-            rows = cut
-        elif self._categories is None:
-            rows = read_rows(estimator, X, loaded.y, columns, accepted)
-        else:
-            rows = read_more_rows(estimator, X, loaded.y, self._categories, y_name)
-        if not held and rows.n_rows != part.n_rows:
-            raise ValueError(f"A partition of X was said to have {part.n_rows} rows, and has {rows.n_rows}.")
-        names = getattr(estimator, "feature_names_in_", None)
-        checked = ReadPart(
+        read = check_table(self._estimator, X, columns, height, kept) if height else None
+        in_blocks = read is not None
+        if read is None:
+            read = read_rows(self._estimator, X, columns, self._accepted, known=self._categories, kept=kept)
+        categories, values = read
+        n_rows, n_features = values.shape
+        if not held and n_rows != part.n_rows:
+            raise ValueError(f"A partition of X was said to have {part.n_rows} rows, and has {n_rows}.")
+        y = read_y(self._estimator, loaded.y, n_rows, self._accepted, self._name("y"))
+        n_targets, classes = y.shape[1] if y.ndim == 2 else None, None
+        y = y if kept is None else y[kept]
+        if self._accepted.targets == "numbers":
+            y = read_targets(y, self._name("y"))
+        elif self._accepted.targets == "labels":
+            classes, y = class_codes(y, self._name("y"))
+        names = getattr(self._estimator, "feature_names_in_", None)
+        return ReadPart(
             part,
-            rows.n_rows,
+            n_rows,
             Columns(
-                rows.n_features,
+                n_features,
                 None if names is None else tuple(names.tolist()),
                 tuple(column_names(loaded.X) or ()) or None,
-                bool(sparse.issparse(rows.X)),
-                rows.y.shape[1] if rows.y.ndim == 2 else None,
+                bool(sparse.issparse(values)),
+                n_targets,
             ),
-            rows.X.dtype,
-            rows.categories,
-            rows.X if cut is None and self._stays(rows.X, loaded.X if held else None) else None,
-            max(1, rows.n_rows) if cut is None else height,
+            values.dtype,
+            categories,
+            values if not in_blocks and self._stays(values, loaded.X if held else None) else None,
+            height if in_blocks else max(1, n_rows),
+            {name: getattr(loaded, name) for name in BESIDE},
+            kept,
+            weights,
+            y,
+            classes,
         )
-        if self.weighted:
-            checked.weights = read_sample_weight(loaded.sample_weight, rows.n_rows, f"sample_weight{self._suffix}")
-        dropped = checked.select_positive()
-        y = rows.y if checked.kept is None else rows.y[checked.kept]
-        checked.class_ids = np.zeros(y.shape[0], dtype=np.uint16)  # where there are no classes
-        if self._regression:
-            checked.targets = read_targets(y, y_name)
-        elif accepted.targets == "labels":
-            checked.classes, checked.class_ids = class_codes(y, y_name)
-        else:
-            checked.targets = y
-        if dropped and self._categories is None:
-            checked.keep_used(X)
-        return checked
 
     def _block_height(self, X: Any, columns: Sequence[int]) -> int:
         """Rows of a table in memory that are converted at a time; 0: all of them, whose values are kept."""
@@ -270,6 +260,31 @@ class PartReader:
         self._bytes_left -= X.nbytes
         return self._bytes_left >= 0
 
+    def _common_columns(self) -> tuple[Columns, np.dtype[Any]]:
+        """Columns of all parts, and the type of their values; ValueError if the columns differ."""
+        by_worker = self._workers.all_gather([(part.columns, part.dtype.str) for part in self.parts])
+        of_all = [one for own in by_worker for one in own]
+        if not of_all:
+            raise ValueError(f"{self._name('X')} has no rows: every partition is empty. At least one row is needed.")
+        different = list(dict.fromkeys(columns for columns, _ in of_all))
+        if len(different) > 1:
+            one, other = (columns.shown() for columns in different[:2])
+            raise ValueError(f"The partitions differ: one has {one}; another {other}. All must have the same columns.")
+        mixed = [column_title(different[0], column) for part in self.parts for column in part.numbers]
+        if mixed:
+            raise ValueError(
+                f"The partitions differ: {mixed[0]} holds text or categories in one and numbers in another. Give it "
+                "the same type in all of them."
+            )
+        return different[0], np.result_type(*{dtype for _, dtype in of_all})
+
+    def chosen(self, start: int, n_rows: int) -> Any:
+        """Indices of the rows with a positive weight among `n_rows` rows that were given, from `start` on."""
+        if self.kept is None:
+            return slice(None)
+        first, last = np.searchsorted(self.kept, [start, start + n_rows])
+        return self.kept[first:last] - start
+
     def values(self, part: ReadPart, first: int = 0) -> Any:
         """Rows of a part, of which `part.height` from `first` on; categories have the codes of `part.categories`."""
         X = part.X
@@ -277,7 +292,7 @@ class PartReader:
             X = part.part.load().X
             X = X if part.height >= part.n_given else rows_between(X, first, first + part.height)
             X = read_rows_again(X, part.categories, part.dtype, self._accepted)
-        return X if part.kept is None else X[part.kept[part.block(first)] - first]
+        return X if self.kept is None else X[self.chosen(part.start + first, X.shape[0])]
 
     @property
     def has_values(self) -> bool:
@@ -293,65 +308,9 @@ class PartReader:
         matrix = matrices[0] if len(matrices) == 1 else sparse.vstack(matrices, format="csr")
         return matrix.astype(self.dtype, copy=False)
 
-    def fields(self) -> dict[str, Any]:
-        """Fields of the rows of all parts together: kept, n_given, class_ids, weights and targets."""
-        parts, kept, n_targets = self.parts, None, self.columns.n_targets
-        if any(part.kept is not None for part in parts):
-            starts = np.cumsum([0, *(part.n_given for part in parts)]).tolist()
-            of_parts = (np.arange(part.n_given) if part.kept is None else part.kept for part in parts)
-            kept = np.concatenate([start + own for start, own in zip(starts, of_parts, strict=False)])
-        has_targets = self._regression or self._accepted.targets != "labels"
-        no_targets = np.zeros((0,) if n_targets is None else (0, n_targets))
-        return {
-            "kept": kept,
-            "n_given": sum(part.n_given for part in parts),
-            "class_ids": _concatenated([part.class_ids for part in parts], np.zeros(0, dtype=np.uint16)),
-            "weights": _concatenated([part.weights for part in parts], np.zeros(0)) if self.weighted else None,
-            "targets": _concatenated([part.targets for part in parts], no_targets) if has_targets else None,
-        }
-
-    def offsets(self, n_outputs: int, *, of_classes: bool) -> FloatArray | None:
-        """Offsets of the rows of all parts, shape (n_rows,) or (n_rows, n_outputs); None: 0 in those of all workers."""
-        name, rows, shape = f"offset{self._suffix}", f"X{self._suffix}", () if n_outputs == 1 else (n_outputs,)
-        if name not in self._given:
-            return None
-        offsets = [np.zeros((0, *shape))]
-        for part in self.parts:
-            offset = part.part.load().offset
-            own = read_offset(offset, part.n_given, n_outputs, name=name, rows=rows, of_classes=of_classes)
-            own = np.zeros((part.n_given, *shape)) if own is None else own
-            offsets.append(own if part.kept is None else own[part.kept])
-        joined = np.concatenate(offsets)
-        return joined if any(self._workers.all_gather(bool(joined.any()))) else None
-
-    def _common_columns(self) -> tuple[Columns, np.dtype[Any]]:
-        """Columns of all parts, and the type of their values; ValueError if the columns differ."""
-        by_worker = self._workers.all_gather([(part.columns, part.dtype.str) for part in self.parts])
-        of_all = [one for own in by_worker for one in own]
-        if not of_all:
-            raise ValueError(f"X{self._suffix} has no rows: every partition is empty. At least one row is needed.")
-        different = list(dict.fromkeys(columns for columns, _ in of_all))
-        if len(different) > 1:
-            one, other = (columns.shown() for columns in different[:2])
-            raise ValueError(f"The partitions differ: one has {one}; another {other}. All must have the same columns.")
-        mixed = [column_title(different[0], column) for part in self.parts for column in part.numbers]
-        if mixed:
-            raise ValueError(
-                f"The partitions differ: {mixed[0]} holds text or categories in one and numbers in another. Give it "
-                "the same type in all of them."
-            )
-        return different[0], np.result_type(*{dtype for _, dtype in of_all})
-
-    def _check_weights(self) -> None:
-        """Check the sum and the largest of the weights of all workers."""
-        given = [part.weights for part in self.parts if part.weights is not None]
-        own = max((float(w.max(initial=0.0)) for w in given), default=0.0), float(sum(w.sum() for w in given))
-        largest, totals = zip(*self._workers.all_gather(own), strict=True)
-        check_total_weight(max(largest), sum(totals), f"sample_weight{self._suffix}")
-
     def common_classes(self) -> npt.NDArray[Any]:
-        """Classes of all workers, ascending; `class_ids` of each part become indices among them."""
-        by_worker = self._workers.all_gather([(part.classes, part.n_rows) for part in self.parts])
+        """Classes of all workers, ascending; `class_ids` become indices among them."""
+        by_worker = self._workers.all_gather([(part.classes, len(part.y)) for part in self.parts])
         labels, heights = zip(*(own for of_worker in by_worker for own in of_worker), strict=True)
         if len({own.dtype.kind in TEXT_KINDS for own in labels}) > 1:
             kinds = sorted({str(own.dtype) for own in labels})
@@ -366,11 +325,12 @@ class PartReader:
 
     def number_classes(self, index_of: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> None:
         """Make `class_ids` indices among other classes; `index_of`: indices of a part's classes among them."""
+        of_parts = []
         for part in self.parts:
-            if part.classes is not None:
-                indices = index_of(part.classes).astype(np.uint16)
-                if not np.array_equal(indices, np.arange(len(indices))):
-                    part.class_ids = indices[part.class_ids]
+            indices = index_of(np.asarray(part.classes)).astype(np.uint16)
+            same = np.array_equal(indices, np.arange(len(indices)))
+            of_parts.append(part.y if same else indices[part.y])
+        self.class_ids = _joined(of_parts, self.class_ids[:0])
 
     def weigh_classes(self, classes: npt.NDArray[Any], class_weight: Any) -> tuple[npt.NDArray[Any], FloatArray | None]:
         """Multiply weights by `class_weight`.
@@ -379,23 +339,20 @@ class PartReader:
         """
         if class_weight is None:
             return classes, None
-        rounded = self._workers.alone and len(self.parts) == 1  # the sums of a part are those of all rows
-
-        def totals() -> list[float]:
-            by_worker = self._workers.all_gather([_sums(part, len(classes), rounded) for part in self.parts])
-            return [math.fsum(x for worker in by_worker for own in worker for x in own[c]) for c in range(len(classes))]
-
+        totals = partial(exact_sums, self.class_ids, self.weights, len(classes), self._workers)
         units = weights_of_classes(class_weight, classes, totals)
-        self.weighted, learned = True, units > 0
+        learned = units > 0
         if not learned.any():
             raise ValueError("class_weight is zero for every class in y; at least one needs a positive weight.")
-        for part in self.parts:
-            of_rows = units[part.class_ids]
-            part.weights = of_rows if part.weights is None else part.weights * of_rows
-            if part.select_positive():
-                part.keep_used()
-            if not learned.all():
-                part.class_ids = (np.cumsum(learned) - 1).astype(np.uint16)[part.class_ids]
+        of_rows = units[self.class_ids]
+        self.weights = of_rows if self.weights is None else self.weights * of_rows
+        self.class_ids = (np.cumsum(learned) - 1).astype(np.uint16)[self.class_ids]
+        if not self.weights.all():
+            rows = np.flatnonzero(self.weights)
+            self.kept = rows if self.kept is None else self.kept[rows]
+            self.weights, self.class_ids = self.weights[rows], self.class_ids[rows]
+            for part in self.parts:
+                part.renumber({column: self._used(part, column) for column in part.categories})
         return classes[learned], units[learned]
 
     def common_categories(self) -> Categories:
@@ -404,60 +361,87 @@ class PartReader:
         merged = all_categories(self._workers.all_gather(own))
         for column, known in merged.items():
             if len(known) > MOST_CATEGORIES:
-                frequent = most_frequent(*self._codes_of_all(column, known), len(known), self.columns, column)
-                merged[column] = tuple(known[code] for code in frequent.tolist())
+                codes = np.concatenate([np.zeros(0), *(self._codes(part, column, known) for part in self.parts)])
+                there = ~np.isnan(codes)
+                weights = None if self.weights is None else self.weights[there]
+                sizes = exact_sums(codes[there].astype(np.int64), weights, len(known), self._workers)
+                merged[column] = tuple(known[code] for code in most_frequent(sizes, self.columns, column))
         for part in self.parts:
             part.renumber(merged)
         return merged
 
-    def _codes_of_all(self, column: int, known: Sequence[Category]) -> tuple[Codes, FloatArray | None]:
-        """Codes of a column and weights (None: all 1), of the rows of all workers where it is not missing."""
-        codes, weights = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-        for part in self.parts:
-            own = part.codes(column)
-            there = ~np.isnan(own)
-            codes.append(_codes_among(part.categories[column], known)[own[there].astype(np.int64)].astype(np.int64))
-            weights.append(np.zeros(0) if part.weights is None else part.weights[there])
-        from_all = self._workers.all_gather_array(np.concatenate(weights))
-        return self._workers.all_gather_array(np.concatenate(codes)), from_all if len(from_all) else None
+    def _used(self, part: ReadPart, column: int) -> tuple[Category, ...]:
+        """Categories of a column of a part that some row has."""
+        known = part.categories[column]
+        codes = np.unique(self._codes(part, column, known))
+        return tuple(known[int(code)] for code in codes[~np.isnan(codes)])
+
+    def _codes(self, part: ReadPart, column: int, known: Sequence[Category]) -> FloatArray:
+        """Codes of a column of a part among the `known` categories; NaN for others and missing values."""
+        if part.X is None:
+            codes = column_codes(as_table(self._accepted.read(part.part.load().X)), column, known)
+        else:
+            codes = _recoded(part.X[:, column], part.categories[column], known)
+        of_rows: FloatArray = codes[self.chosen(part.start, part.n_given)]
+        return of_rows
+
+    def beside(
+        self, argument: str, read: Callable[[Any, int, str], npt.NDArray[Any]], shape: tuple[int, ...] = ()
+    ) -> npt.NDArray[Any] | None:
+        """Argument of `fit` for all rows, read by parts, shape (n_rows, *shape); None where it is not given."""
+        name = self._name(argument)
+        if name not in self._given:
+            return None
+        of_parts = [read(part.beside.pop(argument), part.n_given, name) for part in self.parts]
+        values = _joined(of_parts, np.zeros((0, *shape)))
+        return values if self.kept is None else values[self.kept]
+
+    def offset(self, n_outputs: int, *, of_classes: bool) -> FloatArray | None:
+        """Offsets, shape (n_rows,) or (n_rows, n_outputs); None: 0 in the rows of all workers."""
+        shape = () if n_outputs == 1 else (n_outputs,)
+
+        def read(given: Any, n_rows: int, name: str) -> FloatArray:
+            own = read_offset(given, n_rows, n_outputs, name=name, rows=self._name("X"), of_classes=of_classes)
+            return np.zeros((n_rows, *shape)) if own is None else own
+
+        offset = self.beside("offset", read, shape)
+        return offset if offset is not None and any(self._workers.all_gather(bool(offset.any()))) else None
+
+    def costs(self, classes: npt.NDArray[Any]) -> Costs | None:
+        """Costs of examples, in units of the largest of all workers."""
+        table = self.beside(
+            "cost", lambda cost, n_rows, name: read_costs(cost, n_rows, name, self._name("X"), classes), (len(classes),)
+        )
+        return None if table is None else make_costs(None, table, len(classes), self._name("cost"), self._workers)
+
+    def source_names(self) -> npt.NDArray[Any] | None:
+        """Name of the source of each row."""
+        return self.beside("sources", read_sources)
 
 
 class PartBlocks(RowBlocks):
-    """Rows of a process with a positive weight, a block for each part."""
+    """Rows of a process with a positive weight, one or several blocks for each part."""
 
     def __init__(self, reader: PartReader) -> None:
-        parts = reader.parts
         self._reader = reader
-        self._blocks = [(part, first) for part in parts for first in range(0, part.n_given, part.height)]
-        heights = [block.stop - block.start for block in (part.block(first) for part, first in self._blocks)]
-        super().__init__(heights, reader.columns.n_features, reader.dtype)
+        self._blocks = [(part, first) for part in reader.parts for first in range(0, part.n_given, part.height)]
+        bounds = np.array([part.start + first for part, first in self._blocks] + [reader.n_given])
+        heights = np.diff(bounds if reader.kept is None else np.searchsorted(reader.kept, bounds))
+        super().__init__(heights.tolist(), reader.columns.n_features, reader.dtype)
 
     def load(self, block: int) -> FloatMatrix:
         X: FloatMatrix = self._reader.values(*self._blocks[block])
         return X.astype(self.dtype, copy=False)
 
 
-def _concatenated(values: Sequence[npt.NDArray[Any] | None], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    given = [own for own in values if own is not None]
-    return given[0] if len(given) == 1 else np.concatenate([empty, *given])
+def _joined(of_parts: Sequence[Any], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Concatenation of the arrays of all parts; a single one as it is, `empty` for none."""
+    joined: npt.NDArray[Any] = of_parts[0] if len(of_parts) == 1 else np.concatenate(of_parts or [empty])
+    return joined
 
 
-def _sums(part: ReadPart, n_classes: int, rounded: bool) -> list[list[float]]:
-    """Numbers whose exact sum is that of the weights of a class, for each class; `rounded`: only its nearest double."""
-    if part.weights is None:
-        return [[float(count)] for count in np.bincount(part.class_ids, minlength=n_classes)]
-    sums = []
-    for class_id in range(n_classes):
-        weights, own = part.weights[part.class_ids == class_id].tolist(), list[float]()
-        while rest := math.fsum([*weights, *(-x for x in own)]):
-            own.append(rest)
-            if rounded:
-                break
-        sums.append(own)
-    return sums
-
-
-def _codes_among(own: Sequence[Category], known: Sequence[Category]) -> FloatArray:
-    """Index of each category among the known ones; NaN for another."""
+def _recoded(codes: npt.NDArray[Any], own: Sequence[Category], known: Sequence[Category]) -> FloatArray:
+    """Codes among `known` categories of codes among `own` ones; NaN for others and missing values."""
     index = {value: float(k) for k, value in enumerate(known)}
-    return np.array([index.get(value, np.nan) for value in own] or [np.nan])
+    new = np.array([index.get(value, np.nan) for value in own] + [np.nan])
+    return np.asarray(new[np.nan_to_num(codes, nan=-1.0).astype(np.int64)])

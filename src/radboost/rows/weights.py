@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.engine import Collective, current, evaluate_loss
+from radboost.rows.partitions import Workers
 
 Fixed = npt.NDArray[np.int64]
 Entry = TypeVar("Entry", bound=np.generic)
@@ -27,6 +28,25 @@ def ends_of_all(values: FloatArray, collective: Collective | None) -> FloatArray
         return values
     weights = RowWeights(None, len(values), collective=collective)
     return np.array([-weights.largest(-values.T), weights.largest(values.T)])
+
+
+def exact_sums(ids: npt.NDArray[Any], weights: FloatArray | None, n_ids: int, workers: Workers) -> FloatArray:
+    """Exact sum of the weights (None: 1) of the rows of each id over all workers, rounded once; shape (n_ids,)."""
+    counts = np.bincount(ids, minlength=n_ids)
+    own = counts.astype(np.float64)[:, None].tolist()
+    if weights is not None:
+        groups = np.split(weights[np.argsort(ids, kind="stable")], np.cumsum(counts)[:-1])
+        own = [_summands(group.tolist()) for group in groups]
+    of_all = workers.all_gather(own)
+    return np.array([math.fsum(x for sums in of_all for x in sums[k]) for k in range(n_ids)])
+
+
+def _summands(values: list[float]) -> list[float]:
+    """Few numbers that have exactly the same sum."""
+    few: list[float] = []
+    while rest := math.fsum([*values, *(-x for x in few)]):
+        few.append(rest)
+    return few
 
 
 class RowWeights:

@@ -89,6 +89,4 @@ class SoftmaxBoostClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Searc
         groups : array or None
             As in DeepBoostClassifierCV.
         """
-        return self._search(
-            X, y, sample_weight, groups, lambda base, training: {"costs": base._read_costs(training, cost)}
-        )
+        return self._search(X, y, sample_weight, groups, cost)

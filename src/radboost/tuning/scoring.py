@@ -81,7 +81,7 @@ def cost_scorer(n_threads: int) -> ScorerOfRawScores:
     """Minus the mean cost, averaged over the predictions (by `decision`) and draws from the probabilities."""
 
     def value(model: Any, scores: FloatArray, split: Split) -> float:
-        rows, costs = split.held_back, split.costs or model._costs_of(split.learned)
+        rows, costs = split.held_back, split.held_back.costs or model._costs_of(split.learned)
         table = costs.of_rows(rows.class_ids)
         predicted = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
         if model._decides_by() == "minimum_cost":

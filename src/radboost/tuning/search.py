@@ -199,7 +199,7 @@ class Search(DelegatesToBest, Estimator):
         base.random_state = self.random_state
         return base
 
-    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, add: Any = None) -> Self:
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, cost: Any = None) -> Self:
         for name in ("estimator", "param_grid", "cv", "scoring"):
             if isinstance(getattr(self, name), NotStored):
                 raise MissingPartError(getattr(self, name).message())
@@ -209,11 +209,10 @@ class Search(DelegatesToBest, Estimator):
             base.random_state = seed_from(self.random_state) % 2**32
         settings = base._read_parameters()
         reader, growth = copy(base), settings.growth
-        rows = LoadedPartition(X, y, sample_weight)
+        rows = LoadedPartition(X, y, sample_weight, cost=cost)
         training = read_training(reader, [rows], rows.given, regression=self._regression)
         base._check_training(training)
-        added = {} if add is None else add(base, training)
-        prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
+        prepared = training.prepare(growth.options.max_bins, growth.n_threads)
         levels = self._levels(prepared, training, groups, growth.seed, growth.n_threads)
         weights = check_sample_weight(sample_weight, training.n_given)
         labels = without_arrow(y) if training.kept is not None else training.labels

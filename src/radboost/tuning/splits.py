@@ -12,9 +12,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.estimators._held_back import sample
-from radboost.rows.costs import Costs
 from radboost.rows.prepare import PreparedRows, Watched
-from radboost.rows.read import dense_rows
 
 RowIndices = npt.NDArray[np.int64]
 
@@ -24,7 +22,7 @@ NEXT_REPEAT = 0x9E3779B9  # added to the seed for each repeat of the folds
 
 @dataclass(frozen=True)
 class Split:
-    """Training rows, held-back rows, and indices of the held-back rows among the prepared rows and costs.
+    """Training rows, held-back rows, and indices of the held-back rows among the prepared rows.
 
     Copies of a row may be divided: `fractions` has the fraction of each row's weight that is held back.
     """
@@ -32,7 +30,6 @@ class Split:
     learned: PreparedRows
     held_back: Watched
     indices: npt.NDArray[Any]  # whole numbers, shape (n_held_back,)
-    costs: Costs | None = None
     fractions: FloatArray | None = None  # shape (n_held_back,); None: all 1
 
 
@@ -79,8 +76,7 @@ class SplitsByContent:
         rows = sample(self.rows, self.n_rows, self.n_different, seed, self.n_threads)
         part = (fold / self.n_folds, (fold + 1) / self.n_folds)
         learned, held_back, indices = rows.hold_back(part, seed, self.n_threads)
-        costs = None if rows.costs is None else rows.costs.select(indices)
-        return Split(learned, held_back, indices, costs, _fractions(rows, held_back, indices))
+        return Split(learned, held_back, indices, _fractions(rows, held_back, indices))
 
 
 @dataclass(frozen=True)
@@ -108,15 +104,7 @@ class GivenSplits:
         held_back = np.zeros(rows.X.shape[0], dtype=bool)
         held_back[test] = True
         sorted_indices = np.flatnonzero(held_back[rows.order])
-        indices = rows.order[sorted_indices]
-        validation = Watched(
-            dense_rows(rows.X[indices]),
-            rows.class_ids[sorted_indices],
-            None if rows.weights is None else rows.weights[sorted_indices],
-            None if rows.targets is None else rows.targets[sorted_indices],
-        )
-        costs = None if rows.costs is None else rows.costs.select(indices)
-        return Split(rows.select(train), validation, indices, costs)
+        return Split(rows.select(train), rows.watched(sorted_indices), rows.order[sorted_indices])
 
 
 def _fractions(rows: PreparedRows, held_back: Watched, indices: npt.NDArray[Any]) -> FloatArray | None:

@@ -13,10 +13,8 @@ import pytest
 
 from radboost.structured import (
     EPSILON,
-    PROBABILITY,
     LayeredAcceptor,
     LossCache,
-    StringLoss,
     Transducer,
     edit_distance,
     expected_loss,
@@ -197,25 +195,13 @@ def test_large_numbers_widen_the_bounds():
 def test_strings_that_cannot_be_merged_ask_for_more_states():
     """Which of the states can end, and at which cost, is known at the end only: upper costs are infinite."""
     size = 4
-    arcs = [(0, a, EPSILON, 1.0, 1 + a) for a in range(size)]
-    arcs += [(1 + b, a, EPSILON, 1.0 + (a + b) % size, 1 + b) for b in range(size) for a in range(size)]
-    final = {1 + b: 1.0 + b for b in range(size)}
-    loss = transducer_loss(Transducer("probability", 1 + size, arcs, {0: 1.0}, final))
+    arcs = [(0, a, EPSILON, 0.0, 1 + a) for a in range(size)]
+    arcs += [(1 + b, a, EPSILON, -math.log(1 + (a + b) % size), 1 + b) for b in range(size) for a in range(size)]
+    final = {1 + b: -math.log(1 + b) for b in range(size)}
+    loss = transducer_loss(Transducer("log", 1 + size, arcs, {0: 0.0}, final))
     assert gradient_terms(loss, [], np.zeros((3, size))).exact
     with pytest.raises(ValueError, match=r"max_states=8 is too few .* Raise max_states"):
         gradient_terms(loss, [], np.zeros((3, size)), max_states=8)
-
-
-def test_a_loss_over_the_probability_semiring_is_read_as_one():
-    class Halves(StringLoss):
-        semiring = PROBABILITY
-
-        def transducers(self, alphabet_size, target_length):
-            arcs = [(0, a, EPSILON, 0.5, 0) for a in range(alphabet_size)]
-            arcs += [(0, EPSILON, a, 1.0, 0) for a in range(alphabet_size)]
-            return (Transducer("probability", 1, arcs, {0: 1.0}, {0: 1.0}),)
-
-    assert gradient_terms(Halves(), [], np.zeros((3, 2))).log_z == pytest.approx(3.0 * math.log(4.0))
 
 
 def test_ngram_and_hamming_losses_have_no_budget():

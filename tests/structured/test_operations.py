@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from radboost.structured import compose, remove_epsilon, union
+from radboost.structured import compose, remove_epsilon
 from radboost.structured.distances import epsilon_sums
 from radboost.structured.graphs import forward_edges, trim
-from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
+from radboost.structured.semirings import LOG, TROPICAL, Semiring
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 from structured_tools import (
     acceptor_of,
@@ -22,7 +22,6 @@ from structured_tools import (
     epsilon_cycle,
     every_semiring,
     language,
-    naive_product,
     naive_sum,
     paths,
     random_transducer,
@@ -54,14 +53,14 @@ def test_one_path_for_each_pair_of_paths(n_left: int, n_right: int) -> None:
     left = [*before, *before, *[EPSILON] * n_left]
     right = [*between, *between, *[EPSILON] * n_right]
     sides = [
-        Transducer(PROBABILITY, len(labels) + 1, arcs, {0: 1.0}, {len(labels): 1.0})
+        Transducer(LOG, len(labels) + 1, arcs, {0: 0.0}, {len(labels): 0.0})
         for labels, arcs in (
-            (left, [Arc(place, 1, label, 1.0, place + 1) for place, label in enumerate(left)]),
-            (right, [Arc(place, label, 1, 1.0, place + 1) for place, label in enumerate(right)]),
+            (left, [Arc(place, 1, label, 0.0, place + 1) for place, label in enumerate(left)]),
+            (right, [Arc(place, label, 1, 0.0, place + 1) for place, label in enumerate(right)]),
         )
     ]
     composed = compose(*sides)
-    assert list(relation(composed).values()) == [1.0]
+    assert list(relation(composed).values()) == [0.0]
     assert sum(last in composed.final for _, _, last in paths(composed)) == 1
 
 
@@ -75,26 +74,11 @@ def test_the_filter_adds_no_states_where_one_side_has_no_epsilons() -> None:
 
 def test_semirings_do_not_mix() -> None:
     first, second = Transducer.of_string([0], LOG), Transducer.of_string([0], TROPICAL)
-    with pytest.raises(ValueError, match=r"composition needs .* same semiring; got 'log' and 'tropical'.*map_weights"):
+    with pytest.raises(ValueError, match=r"composition needs .* same semiring; got 'log' and 'tropical'"):
         compose(first, second)
-    with pytest.raises(ValueError, match=r"union needs .* same semiring; got 'tropical' and 'log'"):
-        union(second, first)
 
 
-# Union, trim, epsilons
-
-
-@every_semiring
-@seeds
-def test_union_adds_weights(semiring: Semiring, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    first, second = (random_transducer(rng, semiring) for _ in range(2))
-    both = union(first, second)
-    assert both.n_states == first.n_states + second.n_states
-    expected: dict[object, list[float]] = {}
-    for pair, weight in [*relation(first).items(), *relation(second).items()]:
-        expected.setdefault(pair, []).append(weight)
-    assert_same(relation(both), {pair: naive_sum(semiring, weights) for pair, weights in expected.items()})
+# Trim, epsilons
 
 
 @every_semiring
@@ -147,9 +131,8 @@ def test_cycles_of_epsilons() -> None:
         ValueError, match=r"remove_epsilon .* a cycle of epsilons of negative cost leads through state [01]"
     ):
         remove_epsilon(epsilon_cycle(TROPICAL, -0.5))
-    for semiring in (LOG, PROBABILITY):
-        with pytest.raises(ValueError, match=rf"remove_epsilon .*state [01] lies on one.* {semiring.name} semiring"):
-            remove_epsilon(epsilon_cycle(semiring, 0.5))
+    with pytest.raises(ValueError, match=r"remove_epsilon .*state [01] lies on one.* log semiring"):
+        remove_epsilon(epsilon_cycle(LOG, 0.5))
 
 
 def test_epsilons_on_no_path_do_not_matter() -> None:
@@ -166,7 +149,7 @@ def test_sums_over_paths(semiring: Semiring, seed: int) -> None:
     transducer = random_transducer(np.random.default_rng(seed), semiring, n_states=6, n_arcs=14)
     arriving: dict[int, list[float]] = {}
     for weight, arcs, last in paths(transducer):
-        arriving.setdefault(last, []).append(naive_product(semiring, [weight, *(arc.weight for arc in arcs)]))
+        arriving.setdefault(last, []).append(math.fsum([weight, *(arc.weight for arc in arcs)]))
     expected = {state: naive_sum(semiring, weights) for state, weights in arriving.items()}
     assert_same(epsilon_sums(semiring, transducer.initial, forward_edges(transducer)), expected)
 
@@ -196,5 +179,5 @@ def test_a_cycle_of_cost_zero_may_seem_negative_by_rounding() -> None:
 
 
 def test_sums_beyond_the_range_of_floats_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"remove_epsilon: the sum at state 2 .*; got inf\. .* log semiring"):
-        epsilon_sums(PROBABILITY, {0: 1.0}, [[(1, 1e200)], [(2, 1e200)], []])
+    with pytest.raises(ValueError, match=r"remove_epsilon: the sum at state 2 .*; got nan"):
+        epsilon_sums(LOG, {0: 0.0}, [[(1, -1e308)], [(2, -1e308)], []])

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radboost.structured.semirings import LOG, PROBABILITY, Semiring
+from radboost.structured.semirings import LOG, Semiring
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 from structured_tools import assert_same, every_semiring, language, naive_sum, random_transducer, relation
 
 
 def test_arcs_are_grouped_by_origin() -> None:
     arcs = [(1, 0, 1, 0.5, 2), (0, 2, EPSILON, 1.0, 1), (1, EPSILON, 0, 2.0, 0)]
-    transducer = Transducer("probability", 3, arcs, {0: 1.0}, {2: 0.25})
-    assert transducer.semiring is PROBABILITY
+    transducer = Transducer("log", 3, arcs, {0: 1.0}, {2: 0.25})
+    assert transducer.semiring is LOG
     assert transducer.n_states == 3
     assert transducer.n_arcs == 3
     assert transducer.arcs == (arcs[1], arcs[0], arcs[2])
@@ -25,13 +25,12 @@ def test_arcs_are_grouped_by_origin() -> None:
     assert transducer.arcs_from(2) == ()
     assert dict(transducer.initial) == {0: 1.0}
     assert dict(transducer.final) == {2: 0.25}
-    assert not transducer.is_acceptor
-    assert repr(transducer) == "Transducer('probability', n_states=3, n_arcs=3, n_initial=1, n_final=1)"
+    assert repr(transducer) == "Transducer('log', n_states=3, n_arcs=3, n_initial=1, n_final=1)"
 
 
 def test_a_transducer_never_changes() -> None:
     initial = {0: 1.0}
-    transducer = Transducer(PROBABILITY, 1, [], initial, {0: 1.0})
+    transducer = Transducer(LOG, 1, [], initial, {0: 1.0})
     initial[0] = 2.0
     assert transducer.initial[0] == 1.0
     with pytest.raises(TypeError):
@@ -42,11 +41,9 @@ def test_a_transducer_never_changes() -> None:
         transducer.note = "new"  # type: ignore[attr-defined]
 
 
-@every_semiring
-def test_what_weighs_zero_is_left_out(semiring: Semiring) -> None:
-    zero, one = semiring.zero, semiring.one
-    arcs = [Arc(0, 0, 0, zero, 1), Arc(0, 1, 1, one, 1)]
-    transducer = Transducer(semiring, 2, arcs, {0: one, 1: zero}, {0: zero, 1: one})
+def test_what_costs_too_much_is_left_out() -> None:
+    arcs = [Arc(0, 0, 0, math.inf, 1), Arc(0, 1, 1, 0.0, 1)]
+    transducer = Transducer(LOG, 2, arcs, {0: 0.0, 1: math.inf}, {0: math.inf, 1: 0.0})
     assert transducer.arcs == (arcs[1],)
     assert set(transducer.initial) == {0}
     assert set(transducer.final) == {1}
@@ -72,7 +69,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"arcs": [("a", 0, 0, 1.0, 0)]}, TypeError, "origin of an arc must be an integer; got 'a'"),
     ({"arcs": [(0, -2, 0, 1.0, 0)]}, ValueError, r"input of an arc must be a symbol, .*or EPSILON \(-1\); got -2"),
     ({"arcs": [(0, 0, "b", 1.0, 0)]}, TypeError, r"output of an arc must be a symbol, .*; got 'b'"),
-    ({"arcs": [(0, 0, 0, -1.0, 0)]}, ValueError, "weight of an arc must be a finite number of at least 0.*got -1.0"),
+    ({"arcs": [(0, 0, 0, -math.inf, 0)]}, ValueError, r"weight of an arc must be a finite number or \+inf; got -inf"),
     ({"arcs": [(0, 0, 0, None, 0)]}, TypeError, "weight of an arc must be a finite number .*got None"),
     ({"initial": {5: 1.0}}, ValueError, "initial state must be a state, .*; got 5"),
     ({"initial": [0]}, TypeError, r"initial must be a mapping from states to weights, .*; got \[0\]"),
@@ -82,7 +79,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("change", "kind", "message"), REFUSED)
 def test_what_is_refused(change: dict[str, Any], kind: type[Exception], message: str) -> None:
-    right: dict[str, Any] = {"semiring": PROBABILITY, "n_states": 2, "arcs": [], "initial": {0: 1.0}, "final": {1: 1.0}}
+    right: dict[str, Any] = {"semiring": LOG, "n_states": 2, "arcs": [], "initial": {0: 1.0}, "final": {1: 1.0}}
     with pytest.raises(kind, match=message):
         Transducer(**right | change)
 
@@ -92,7 +89,7 @@ def test_the_acceptor_of_a_string(semiring: Semiring) -> None:
     for y in [(), (1,), (0, 3, 0)]:
         acceptor = pickle.loads(pickle.dumps(Transducer.of_string(y, semiring)))
         assert acceptor.semiring is semiring
-        assert language(acceptor) == {y: semiring.one}
+        assert language(acceptor) == {y: 0.0}
 
 
 def test_what_the_constructors_refuse() -> None:
@@ -106,15 +103,6 @@ def test_what_the_constructors_refuse() -> None:
 
 @every_semiring
 @pytest.mark.parametrize("seed", range(5))
-def test_the_inverse_exchanges_what_is_read_and_written(semiring: Semiring, seed: int) -> None:
-    transducer = random_transducer(np.random.default_rng(seed), semiring)
-    inverse = transducer.inverse()
-    assert_same(relation(inverse), {(y, x): weight for (x, y), weight in relation(transducer).items()})
-    assert inverse.inverse().arcs == transducer.arcs
-
-
-@every_semiring
-@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("side", "place"), [("input", 0), ("output", 1)])
 def test_a_projection_adds_over_the_other_side(semiring: Semiring, seed: int, side: str, place: int) -> None:
     transducer = random_transducer(np.random.default_rng(seed), semiring)
@@ -123,18 +111,3 @@ def test_a_projection_adds_over_the_other_side(semiring: Semiring, seed: int, si
         weights.setdefault(pair[place], []).append(weight)
     expected = {string: naive_sum(semiring, found) for string, found in weights.items()}
     assert_same(language(transducer.project(side)), expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_weights_are_mapped_into_another_semiring(seed: int) -> None:
-    """Inverse weights of a deterministic automaton give the inverse of each string's weight (section 6.4)."""
-    rng = np.random.default_rng(seed)
-    transducer = random_transducer(rng, PROBABILITY)
-    mapped = transducer.map_weights(lambda weight: -math.log(weight), "log")
-    assert mapped.semiring is LOG
-    assert_same(relation(mapped), {pair: -math.log(weight) for pair, weight in relation(transducer).items()})
-    single = Transducer(PROBABILITY, 2, [Arc(0, 0, 0, 4.0, 1)], {0: 2.0}, {1: 0.5})
-    inverted = single.map_weights(lambda weight: 1.0 / weight, PROBABILITY)
-    assert relation(inverted) == {((0,), (0,)): 0.25}
-    with pytest.raises(ValueError, match="weight of an arc must be a finite number of at least 0"):
-        single.map_weights(lambda weight: -weight, PROBABILITY)

@@ -18,15 +18,14 @@ from radboost.structured.losses import (
     smith_waterman,
     transducer_loss,
 )
-from radboost.structured.operations import remove_epsilon, union
-from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
+from radboost.structured.operations import remove_epsilon
+from radboost.structured.semirings import LOG, TROPICAL, Semiring
 from radboost.structured.sequence_classifier import SequenceClassifier
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
 __all__ = [
     "EPSILON",
     "LOG",
-    "PROBABILITY",
     "TROPICAL",
     "Arc",
     "GradientTerms",
@@ -48,5 +47,4 @@ __all__ = [
     "remove_epsilon",
     "smith_waterman",
     "transducer_loss",
-    "union",
 ]

@@ -15,7 +15,7 @@ from radboost.engine import LossAutomaton, LossSource, StopFlag, make_loss_sourc
 from radboost.structured.graphs import topological_order
 from radboost.structured.losses import LARGEST_COST, StringLoss, get_string_loss
 from radboost.structured.operations import remove_epsilon
-from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL
+from radboost.structured.semirings import TROPICAL
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
 DEFAULT_STATES = 100_000  # budget of an automaton
@@ -52,8 +52,6 @@ def as_array(values: Any) -> NDArray[Any] | None:
 def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> LossSource:
     """Pi_1(U o Y_i) for the native code: arcs by classes of symbols, epsilons in topological order."""
     acceptor = loss.acceptor([int(symbol) for symbol in y], alphabet_size)
-    if acceptor.semiring is PROBABILITY:
-        acceptor = acceptor.map_weights(lambda weight: -math.log(weight), LOG)
     weights = [arc.weight for arc in acceptor.arcs] + [*acceptor.initial.values(), *acceptor.final.values()]
     if max(map(abs, weights), default=0.0) > LARGEST_COST:
         raise ValueError(

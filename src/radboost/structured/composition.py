@@ -7,7 +7,6 @@ from functools import cache
 from itertools import product
 
 from radboost.structured.graphs import trim
-from radboost.structured.semirings import Semiring
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
 # States of the filter: the sides that may take epsilons alone.
@@ -15,16 +14,6 @@ ANYTHING, LEFT_ALONE, RIGHT_ALONE = 0, 1, 2
 
 State = tuple[int, int, int]  # of the left transducer, of the right one, and of the filter
 ArcsBySymbol = Mapping[int, Sequence[Arc]]
-
-
-def common_semiring(task: str, left: Transducer, right: Transducer) -> Semiring:
-    """Common semiring of both; ValueError if they differ."""
-    if left.semiring != right.semiring:
-        raise ValueError(
-            f"{task} needs two transducers over the same semiring; got {left.semiring.name!r} and "
-            f"{right.semiring.name!r}. Transducer.map_weights brings one over the semiring of the other."
-        )
-    return left.semiring
 
 
 def compose(left: Transducer, right: Transducer) -> Transducer:
@@ -37,7 +26,11 @@ def compose(left: Transducer, right: Transducer) -> Transducer:
     alone, while the other side waits. Where that side has no epsilons the filter stays in its first state, so that it
     adds no states where only one side has epsilons.
     """
-    semiring = common_semiring("composition", left, right)
+    if left.semiring != right.semiring:
+        raise ValueError(
+            f"composition needs two transducers over the same semiring; got {left.semiring.name!r} and "
+            f"{right.semiring.name!r}."
+        )
     states: list[State] = []
     numbers: dict[State, int] = {}
 
@@ -56,7 +49,7 @@ def compose(left: Transducer, right: Transducer) -> Transducer:
         return _by_symbol(right, state, "input")
 
     initial = {
-        number_of((one, other, ANYTHING)): semiring.times(weight, other_weight)
+        number_of((one, other, ANYTHING)): weight + other_weight
         for (one, weight), (other, other_weight) in product(left.initial.items(), right.initial.items())
     }
     final: dict[int, float] = {}
@@ -64,10 +57,10 @@ def compose(left: Transducer, right: Transducer) -> Transducer:
     for number, state in enumerate(states):  # grows while it is read
         one, other, _ = state
         if one in left.final and other in right.final:
-            final[number] = semiring.times(left.final[one], right.final[other])
-        for read, written, weight, target in _arcs(semiring, state, by_output(one), by_input(other)):
+            final[number] = left.final[one] + right.final[other]
+        for read, written, weight, target in _arcs(state, by_output(one), by_input(other)):
             arcs.append(Arc(number, read, written, weight, number_of(target)))
-    return trim(Transducer(semiring, len(states), arcs, initial, final))
+    return trim(Transducer(left.semiring, len(states), arcs, initial, final))
 
 
 def _by_symbol(transducer: Transducer, state: int, side: str) -> ArcsBySymbol:
@@ -78,9 +71,7 @@ def _by_symbol(transducer: Transducer, state: int, side: str) -> ArcsBySymbol:
     return groups
 
 
-def _arcs(
-    semiring: Semiring, state: State, written: ArcsBySymbol, read: ArcsBySymbol
-) -> Iterator[tuple[int, int, float, State]]:
+def _arcs(state: State, written: ArcsBySymbol, read: ArcsBySymbol) -> Iterator[tuple[int, int, float, State]]:
     """Arcs of a state: input, output, weight and target."""
     one, other, allowed = state
     left_epsilons, right_epsilons = written.get(EPSILON, ()), read.get(EPSILON, ())
@@ -88,7 +79,7 @@ def _arcs(
     if allowed == ANYTHING:
         together += product(left_epsilons, right_epsilons)
     for left, right in together:
-        yield left.input, right.output, semiring.times(left.weight, right.weight), (left.target, right.target, ANYTHING)
+        yield left.input, right.output, left.weight + right.weight, (left.target, right.target, ANYTHING)
     if allowed != RIGHT_ALONE:
         follows = LEFT_ALONE if right_epsilons else ANYTHING
         for arc in left_epsilons:

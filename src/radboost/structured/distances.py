@@ -1,4 +1,4 @@
-"""Shortest distances: sums of the weights of paths, in any semiring."""
+"""Shortest distances: sums of the costs of paths, in either semiring."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from radboost.structured.graphs import Edges, reachable, state_on_cycle, topological_order
-from radboost.structured.semirings import Semiring
+from radboost.structured.semirings import TROPICAL, Semiring, check_cost
 
 ROUNDING = 2.0**-40  # relative size up to which negative costs of cycles are rounding errors of 0
 
@@ -21,7 +21,7 @@ def epsilon_sums(semiring: Semiring, sources: Mapping[int, float], edges: Edges)
     order = topological_order(states, edges)
     if len(order) == len(states):
         return _sums_in_order(semiring, sources, order, edges)
-    if semiring.idempotent:
+    if semiring is TROPICAL:
         return _shortest_distances(sources, states, edges)
     raise ValueError(
         "remove_epsilon adds up the weights of all paths, of which a cycle of epsilons makes infinitely many: state "
@@ -39,14 +39,14 @@ def _sums_in_order(
         arriving[state].append(weight)
     sums: dict[int, float] = {}
     for state in order:
-        sums[state] = semiring.check(semiring.sum(arriving.pop(state)), f"remove_epsilon: the sum at state {state}")
+        sums[state] = check_cost(semiring.sum(arriving.pop(state)), f"remove_epsilon: the sum at state {state}")
         for target, weight in edges[state]:
-            arriving[target].append(semiring.times(sums[state], weight))
+            arriving[target].append(sums[state] + weight)
     return sums
 
 
 def _shortest_distances(sources: Mapping[int, float], states: Sequence[int], edges: Edges) -> dict[int, float]:
-    """Bellman and Ford's algorithm, in the tropical semiring, the only idempotent one."""
+    """Bellman and Ford's algorithm, in the tropical semiring."""
     distances = dict.fromkeys(states, math.inf) | dict(sources)
     before: dict[int, int] = {}
     for _ in states:  # a shortest path has fewer arcs than there are states

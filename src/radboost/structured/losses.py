@@ -1,4 +1,4 @@
-"""Losses between strings as weighted transducers: L(y, y_i) = U(y, y_i), or -log U(y, y_i) where U counts.
+"""Losses between strings as weighted transducers: L(y, y_i) is the cost of U(y, y_i), -log of it where U counts.
 
 Storcheus (2021), sections 6.2.1, 6.4 (rational losses) and 6.5 (tropical losses).
 """
@@ -23,7 +23,7 @@ class StringLoss:
     """A loss between strings over 0, ..., alphabet_size - 1.
 
     A loss of one's own is made of a transducer by `transducer_loss`, or by a subclass with `transducers`. Over the
-    tropical semiring the loss is the cheapest path, over the others -log of a sum over paths.
+    tropical semiring the loss is the cheapest path, over the log semiring -log of a sum over paths.
     """
 
     # True: the automaton of the losses grows slowly with the length, so that it needs no budget.
@@ -198,7 +198,7 @@ class NGram(StringLoss):
 
 @dataclass(frozen=True, eq=False)
 class TransducerLoss(StringLoss):
-    """A loss of one's own: U over the tropical semiring (L = U), or over the log or probability one (L = -log U)."""
+    """A loss of one's own: the cost of U over the tropical or over the log semiring."""
 
     transducer: Transducer
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from radboost._validation import check_choice, check_integer
-from radboost.structured.semirings import Semiring, get_semiring
+from radboost.structured.semirings import Semiring, check_cost, get_semiring
 
 EPSILON = -1
 """The label of an arc that reads or writes no symbol."""
 
 
 class Arc(NamedTuple):
-    """A transition: from `origin` to `target`, reading the symbol `input`, writing `output`, at a weight."""
+    """A transition: from `origin` to `target`, reading the symbol `input`, writing `output`, at a cost."""
 
     origin: int
     input: int
@@ -27,8 +28,8 @@ class Transducer:
     """A weighted transducer (Q, I, F, E, lambda, rho) over a semiring; immutable. Storcheus (2021), section 6.3.
 
     States are 0, ..., n_states - 1 and symbols are integers of at least 0, or EPSILON. `initial` and `final` map the
-    initial and the final states to their weights. Arcs, initial and final states whose weight is the zero of the
-    semiring add nothing to any sum over paths, and are left out. An acceptor (a weighted automaton) is a transducer
+    initial and the final states to their costs. Arcs, initial and final states of an infinite cost add nothing to any
+    sum over paths, and are left out. An acceptor (a weighted automaton) is a transducer
     that writes what it reads.
     """
 
@@ -47,7 +48,7 @@ class Transducer:
         grouped: list[list[Arc]] = [[] for _ in range(self._n_states)]
         for given in arcs:
             arc = self._checked_arc(given)
-            if arc.weight != self._semiring.zero:
+            if arc.weight != math.inf:
                 grouped[arc.origin].append(arc)
         self._arcs = tuple(map(tuple, grouped))
         self._initial = self._checked_weights("initial", initial)
@@ -55,16 +56,15 @@ class Transducer:
 
     @classmethod
     def of_string(cls, y: Iterable[int], semiring: Semiring | str) -> Transducer:
-        """The acceptor of one string, with weight one: Y_i of Storcheus (2021), Figure 6.2(c)."""
-        one = get_semiring(semiring).one
+        """The acceptor of one string, at no cost: Y_i of Storcheus (2021), Figure 6.2(c)."""
         symbols = list(y)
         if EPSILON in symbols:
             raise ValueError(
                 f"A string must consist of symbols, integers of at least 0; got EPSILON ({EPSILON}) at position "
                 f"{symbols.index(EPSILON)}. Leave it out: it stands for no symbol."
             )
-        arcs = [Arc(state, symbol, symbol, one, state + 1) for state, symbol in enumerate(symbols)]
-        return cls(semiring, len(symbols) + 1, arcs, {0: one}, {len(symbols): one})
+        arcs = [Arc(state, symbol, symbol, 0.0, state + 1) for state, symbol in enumerate(symbols)]
+        return cls(semiring, len(symbols) + 1, arcs, {0: 0.0}, {len(symbols): 0.0})
 
     @property
     def semiring(self) -> Semiring:
@@ -97,16 +97,6 @@ class Transducer:
         """The weight of each final state."""
         return MappingProxyType(self._final)
 
-    @property
-    def is_acceptor(self) -> bool:
-        """True if every arc writes what it reads."""
-        return all(arc.input == arc.output for group in self._arcs for arc in group)
-
-    def inverse(self) -> Transducer:
-        """The transducer with input and output exchanged: T^-1(x, y) = T(y, x) (Storcheus (2021), appendix D.1)."""
-        arcs = (arc._replace(input=arc.output, output=arc.input) for arc in self.arcs)
-        return Transducer(self._semiring, self._n_states, arcs, self._initial, self._final)
-
     def project(self, side: str) -> Transducer:
         """The acceptor of what is read ("input") or written ("output"): Pi(T) of Storcheus (2021), appendix D.1.
 
@@ -117,17 +107,6 @@ class Transducer:
         else:
             arcs = [arc._replace(input=arc.output) for arc in self.arcs]
         return Transducer(self._semiring, self._n_states, arcs, self._initial, self._final)
-
-    def map_weights(self, function: Callable[[float], float], semiring: Semiring | str) -> Transducer:
-        """Transducer over another semiring, with `function` applied to each weight.
-
-        Initial and final weights are mapped too. This makes B from Det(M) in Storcheus (2021), sections 6.4 (with 1/u)
-        and 6.5 (with exp(u)).
-        """
-        arcs = (arc._replace(weight=function(arc.weight)) for arc in self.arcs)
-        initial = {state: function(weight) for state, weight in self._initial.items()}
-        final = {state: function(weight) for state, weight in self._final.items()}
-        return Transducer(semiring, self._n_states, arcs, initial, final)
 
     def __repr__(self) -> str:
         return (
@@ -143,18 +122,18 @@ class Transducer:
             self._checked_state(origin, "origin of an arc"),
             _checked_symbol(read, "input"),
             _checked_symbol(written, "output"),
-            self._semiring.check(weight, "weight of an arc"),
+            check_cost(weight, "weight of an arc"),
             self._checked_state(target, "target of an arc"),
         )
 
     def _checked_weights(self, name: str, given: Mapping[int, float]) -> dict[int, float]:
         if not isinstance(given, Mapping):
-            raise TypeError(f"{name} must be a mapping from states to weights, such as {{0: 1.0}}; got {given!r}.")
+            raise TypeError(f"{name} must be a mapping from states to weights, such as {{0: 0.0}}; got {given!r}.")
         weights = {
-            self._checked_state(state, f"{name} state"): self._semiring.check(weight, f"{name} weight of state {state}")
+            self._checked_state(state, f"{name} state"): check_cost(weight, f"{name} weight of state {state}")
             for state, weight in given.items()
         }
-        return {state: weight for state, weight in weights.items() if weight != self._semiring.zero}
+        return {state: weight for state, weight in weights.items() if weight != math.inf}
 
     def _checked_state(self, state: object, what: str) -> int:
         if type(state) is int and 0 <= state < self._n_states:

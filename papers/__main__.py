@@ -10,6 +10,7 @@ from pathlib import Path
 
 from joblib import cpu_count
 
+from papers.claims import as_markdown
 from papers.harness import KeptResults, Study, as_text, read_csv, run, stored, write_csv
 from radboost.cli.files import check_output
 
@@ -54,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("papers", description=__doc__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    commands.add_parser("list", help="names and titles of all studies").set_defaults(command=_list)
+    listed = commands.add_parser("list", help="every table and figure of the papers: claim, result, verdict, command")
+    listed.set_defaults(command=lambda _: print(as_markdown()))
     show = commands.add_parser("show", help="print the stored results of a study")
     show.set_defaults(command=_show)
     again = commands.add_parser("run", help="rerun a study, beside the paper's figures")
@@ -71,11 +73,6 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("--plot", type=Path, metavar="FILE", help="also draw it (some studies; needs matplotlib)")
     again.add_argument("--data-dir", metavar="DIR", help="folder with data sets (default: RADBOOST_DATA)")
     return parser
-
-
-def _list(_: argparse.Namespace) -> None:
-    for name, study in studies().items():
-        print(f"{name:<36} {study.title}")
 
 
 def _study(name: str) -> Study:

@@ -262,7 +262,7 @@ def fit_choice(
 ) -> Result:
     """Fit one configuration in one run; `size` is the attribute of a tree that counts as its size."""
     train, validation, test = parts(folds, run)
-    model = DeepBoostClassifier.paper(**with_tree_options(parameters), n_rounds=ROUNDS, n_jobs=1)
+    model = DeepBoostClassifier.paper(**({"n_rounds": ROUNDS} | with_tree_options(parameters)), n_jobs=1)
     model.fit(X[train], y[train])
     sizes = [getattr(tree, size) for tree in model.ensemble_.hypotheses]
     return {

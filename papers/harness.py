@@ -14,7 +14,6 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -209,16 +208,10 @@ def run(
 def _in_processes(fits: Iterable[Any], jobs: int) -> Iterator[Any]:
     # A run that Ctrl-C stops has not used all results, and joblib need not say so.
     warnings.filterwarnings("ignore", ".*tasks (have been successfully executed|which were still being).*", UserWarning)
-    with _interrupts_ignored():
-        return iter(Parallel(n_jobs=jobs, return_as="generator")(fits))
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C in processes started meanwhile: a terminal sends it to all, and the first one ends the others."""
+    # Processes started here ignore Ctrl-C: a terminal sends it to all, and the first one ends the others.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        yield
+        return iter(Parallel(n_jobs=jobs, return_as="generator")(fits))
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -259,11 +252,16 @@ def stored(name: str) -> list[Path]:
     return sorted((FOLDER / "results").glob(f"{name}.*csv"), key=lambda path: len(path.name))
 
 
+def as_dictionaries(path: Path) -> list[dict[str, str]]:
+    """Rows of a file of cells, each by the heads of the columns."""
+    head, *rows = read_csv(path)
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
 @cache
 def published(name: str) -> list[dict[str, str]]:
-    """Figures of a paper, from `published/NAME.csv`: a dictionary for each row."""
-    head, *rows = read_csv(FOLDER / "published" / f"{name}.csv")
-    return [dict(zip(head, row, strict=True)) for row in rows]
+    """Figures of a paper, from `published/NAME.csv`."""
+    return as_dictionaries(FOLDER / "published" / f"{name}.csv")
 
 
 def mean_std(values: Any, digits: int = 4) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -52,14 +52,6 @@ class Half:
     kernels: FloatArray  # shape (n_kernels, n_rows, n_rows); the mean K(x, x) on the first rows is 1
     y: NDArray[Any]
     n_train: int
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Predicted classes, and notes for the file of results."""
-
-    predicted: NDArray[Any]
-    notes: dict[str, Any] = field(default_factory=dict)
 
 
 def base_kernels(n_features: int) -> list[NamedKernel]:
@@ -138,58 +130,54 @@ def _svm(cost: float) -> SVC:
     return SVC(C=cost, kernel="precomputed", tol=TOLERANCE, cache_size=500)
 
 
-def _with_svm(kernel: FloatArray, cost: float, half: Half, learned: Rows, tested: Rows) -> NDArray[Any]:
-    svm = _svm(cost).fit(kernel[np.ix_(learned, learned)], half.y[learned])
+def _with_svm(kernel: FloatArray, half: Half, setting: Setting, learned: Rows, tested: Rows) -> NDArray[Any]:
+    svm = _svm(setting["cost"]).fit(kernel[np.ix_(learned, learned)], half.y[learned])
     return np.asarray(svm.predict(kernel[np.ix_(tested, learned)]))
 
 
-def _projection(half: Half, setting: Setting, learned: Rows, tested: Rows) -> Prediction:
+def _projection(half: Half, setting: Setting, learned: Rows, tested: Rows) -> NDArray[Any]:
     # Further starts, drawn at random, take longer and did not find lower objectives in 24 fits of these sets.
     model = SupervisedKernelProjection(
         list(half.kernels), rank=setting["rank"], alpha=setting["alpha"], n_starts=0, n_jobs=1
     ).fit(learned[:, None], half.y[learned])
-    kept = np.bincount(model.components_[:, 0], minlength=len(half.kernels))
-    return Prediction(model.predict(tested[:, None]), {"mixture": model.mixture_.tolist(), "kept": kept.tolist()})
+    return model.predict(tested[:, None])
 
 
-def _kernel_pca(half: Half, setting: Setting, learned: Rows, tested: Rows) -> Prediction:
+def _kernel_pca(half: Half, setting: Setting, learned: Rows, tested: Rows) -> NDArray[Any]:
     kernel = half.kernels.mean(axis=0)
     projection = KernelPCA(setting["rank"], kernel="precomputed", eigen_solver="dense")
     inputs = projection.fit_transform(kernel[np.ix_(learned, learned)])
     others = projection.transform(kernel[np.ix_(tested, learned)])
     svm = SVC(C=setting["cost"], kernel="linear", tol=TOLERANCE, cache_size=500).fit(inputs, half.y[learned])
-    return Prediction(svm.predict(others))
+    return np.asarray(svm.predict(others))
 
 
-def _average(half: Half, setting: Setting, learned: Rows, tested: Rows) -> Prediction:
-    return Prediction(_with_svm(half.kernels.mean(axis=0), setting["cost"], half, learned, tested))
-
-
-def _single(half: Half, setting: Setting, learned: Rows, tested: Rows) -> Prediction:
-    return Prediction(_with_svm(half.kernels[setting["kernel"]], setting["cost"], half, learned, tested))
-
-
-def _several(half: Half, setting: Setting, learned: Rows, tested: Rows) -> Prediction:
+def _several(half: Half, setting: Setting, learned: Rows, tested: Rows) -> NDArray[Any]:
     inner = half.kernels[:, learned[:, None], learned]
     mixture = learn_mixture(inner, half.y[learned], setting["cost"], setting["norm"])
     kernel = np.tensordot(mixture.weights, half.kernels, axes=1)
-    predicted = _with_svm(kernel, setting["cost"], half, learned, tested)
-    return Prediction(predicted, {"mixture": (mixture.weights / mixture.weights.sum()).tolist()})
+    return _with_svm(kernel, half, setting, learned, tested)
 
 
 @dataclass(frozen=True)
 class Method:
     """Learner and the settings that it is tuned over."""
 
-    learn: Callable[[Half, Setting, Rows, Rows], Prediction]
+    learn: Callable[[Half, Setting, Rows, Rows], NDArray[Any]]
     settings: Sequence[Setting]  # simpler ones first: the first of equals is taken
 
 
 METHODS: Mapping[str, Method] = {
     "projection": Method(_projection, combine({"rank": RANKS, "alpha": ALPHAS})),
     "KernelPCA + SVM": Method(_kernel_pca, combine({"rank": RANKS, "cost": COSTS})),
-    "average + SVM": Method(_average, combine({"cost": np.geomspace(0.01, 1000.0, 12).tolist()})),
-    "best kernel + SVM": Method(_single, combine({"kernel": range(4), "cost": COSTS[1:]})),
+    "average + SVM": Method(
+        lambda half, *rest: _with_svm(half.kernels.mean(axis=0), half, *rest),
+        combine({"cost": np.geomspace(0.01, 1000.0, 12).tolist()}),
+    ),
+    "best kernel + SVM": Method(
+        lambda half, setting, *rest: _with_svm(half.kernels[setting["kernel"]], half, setting, *rest),
+        combine({"kernel": range(4), "cost": COSTS[1:]}),
+    ),
     "MKL": Method(_several, combine({"norm": NORMS, "cost": COSTS})),
 }
 
@@ -200,25 +188,12 @@ def tuned(half: Half, method: Method, inner_folds: int, seed: int) -> dict[str, 
     train, test = np.arange(half.n_train), np.arange(half.n_train, len(half.y))
     folds = list(StratifiedKFold(inner_folds, shuffle=True, random_state=seed).split(train, half.y[train]))
     errors = [
-        np.mean([_error(half, method.learn(half, one, learned, held), held) for learned, held in folds])
+        np.mean([np.mean(method.learn(half, one, learned, held) != half.y[held]) for learned, held in folds])
         for one in method.settings
     ]
     chosen = method.settings[int(np.argmin(errors))]
-    prediction = method.learn(half, chosen, train, test)
-    return {
-        "error": _error(half, prediction, test),
-        "validation_error": float(np.min(errors)),
-        "setting": dict(chosen),
-        "n_settings": len(method.settings),
-        "seconds": time.process_time() - started,
-        "n_train": len(train),
-        "n_test": len(test),
-        **prediction.notes,
-    }
-
-
-def _error(half: Half, prediction: Prediction, rows: Rows) -> float:
-    return float(np.mean(prediction.predicted != half.y[rows]))
+    error = float(np.mean(method.learn(half, chosen, train, test) != half.y[test]))
+    return {"error": error, "setting": dict(chosen), "seconds": time.process_time() - started}
 
 
 @dataclass(frozen=True)

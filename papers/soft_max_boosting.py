@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 STAGES = (10, 100, 1000)
 ADABOOST_MH, SAMME, SM_BOOST, MARTIBOOST = "AdaBoost.MH", "SAMME", "sm-boost", "MartiBoost"
 TABLE_ALGORITHMS = (ADABOOST_MH, SAMME, SM_BOOST)
-# Beside the paper's algorithms in Figure 7 (docs/decisions/algorithms.md): sm-boost with fewer draws, and our defaults.
+# Beside the paper's algorithms (docs/decisions/algorithms.md): sm-boost with fewer draws, and our defaults in Figure 7.
 FEW_DRAWS, DEFAULTS = "sm-boost, M = N/8", "SoftmaxBoost"
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -43,9 +44,12 @@ def close(error: float, paper: float) -> str:
     return "above" if error > paper else "below"
 
 
-def make_model(algorithm: str, size: int, seed: int, **parameters: Any) -> Any:
+def make_model(algorithm: str, size: int, seed: int, n_train: int, **parameters: Any) -> Any:
     """Make an estimator with one thread, as the paper has it; `size` is rounds, or layers for MartiBoost."""
-    if algorithm == SM_BOOST:
+    if algorithm == DEFAULTS:
+        return SoftmaxBoostClassifier(size, random_state=seed, n_jobs=1)
+    if algorithm in (SM_BOOST, FEW_DRAWS):
+        parameters |= {"samples_per_round": max(1, n_train // 8)} if algorithm == FEW_DRAWS else {}
         return SoftmaxBoostClassifier.paper(n_rounds=size, random_state=seed, n_jobs=1, **parameters)
     makers = {ADABOOST_MH: AdaBoostMHClassifier, SAMME: SAMMEClassifier, MARTIBOOST: MartiBoostClassifier}
     return makers[algorithm](size, n_jobs=1, **parameters)
@@ -64,7 +68,7 @@ def with_parts(name: str, data_dir: str | None) -> Dataset:
 
 def staged_errors(facts: Facts, X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any], y_test: NDArray[Any]) -> Result:
     """Training and test errors after 10, 100 and 1000 rounds; a fit that ended before counts as it ended."""
-    model = make_model(facts["algorithm"], facts["rounds"], facts["seed"]).fit(X, y)
+    model = make_model(facts["algorithm"], facts["rounds"], facts["seed"], len(y)).fit(X, y)
     rounds = [min(stage, model.n_iter_) for stage in STAGES if stage <= facts["rounds"]]
     tests = {}
     for number, predicted in enumerate(model.staged_predict(X_test), start=1):
@@ -184,11 +188,12 @@ class RandomProblems(Study):
     runs = 1000
     quick_runs = 100
     columns = (
-        *("errors", "rounds", "rival", "sm-boost", "rival wins", "equal", "sm-boost wins", "difference"),
+        *("draws", "errors", "rounds", "rival", "sm-boost", "rival wins", "equal", "sm-boost wins", "difference"),
         *(f"{fraction:.0%}" for fraction in QUANTILES),
     )
     legend = (
-        "means over the problems; wins: fraction of the problems in which an algorithm has the lower error\n"
+        "draws: rows that sm-boost draws in a round (N/8: not in the paper); means over the problems; wins: fraction\n"
+        "of the problems in which an algorithm has the lower error\n"
         "difference: the rival's error less that of sm-boost in points, its mean and quantiles over the problems\n"
         "test errors are on 10,000 rows with right labels, training errors on the noisy ones"
     )
@@ -197,7 +202,7 @@ class RandomProblems(Study):
         return [
             {"problem": problem, "algorithm": algorithm, "rounds": self.rounds}
             for problem in range(runs)
-            for algorithm in (self.rival, SM_BOOST)
+            for algorithm in (self.rival, SM_BOOST, FEW_DRAWS)
         ]
 
     def fit(self, facts: Facts, data_dir: str | None) -> Result:
@@ -206,16 +211,17 @@ class RandomProblems(Study):
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[Row]:
         rows: list[Row] = []
-        for part in ("train", "test"):
+        for algorithm, part in product((SM_BOOST, FEW_DRAWS), ("train", "test")):
             rival, ours = (
-                np.array([one[part] for one in results_of(outcomes, algorithm=algorithm)])
-                for algorithm in (self.rival, SM_BOOST)
+                np.array([one[part] for one in results_of(outcomes, algorithm=name)])
+                for name in (self.rival, algorithm)
             )
+            draws = "N/8" if algorithm == FEW_DRAWS else "N"
             for a, b, stage in zip(rival.T, ours.T, STAGES, strict=False):
                 wins = [f"{np.mean(a < b):.1%}", f"{np.mean(a == b):.1%}", f"{np.mean(a > b):.1%}"]
                 difference = 100.0 * (a - b)
                 spread = (f"{value:.2f}" for value in (difference.mean(), *np.quantile(difference, QUANTILES)))
-                rows.append([part, str(stage), f"{a.mean():.4f}", f"{b.mean():.4f}", *wins, *spread])
+                rows.append([draws, part, str(stage), f"{a.mean():.4f}", f"{b.mean():.4f}", *wins, *spread])
         return rows
 
 
@@ -257,7 +263,7 @@ class NoiseCurve(Study):
         rng = np.random.default_rng([facts["seed"], facts["repeat"]])
         X_test, y_test = make_long_servedio(facts["n_test"], random_state=rng)
         X, y = make_long_servedio(facts["n_train"], noise=facts["flipped"], random_state=rng)
-        model = make_noise_model(facts["algorithm"], facts["size"], facts["seed"], facts["n_train"]).fit(X, y)
+        model = make_model(facts["algorithm"], facts["size"], facts["seed"], len(y), max_leaves=2).fit(X, y)
         error = float(np.mean((model.decision_function(X_test) > 0) != y_test))
         if isinstance(model, MartiBoostClassifier):
             # the paper's rule is one random walk; its expected error needs no draw
@@ -292,15 +298,6 @@ class NoiseCurve(Study):
         errors["MartiBoost, one walk"] = errors.pop("one walk")
         draw_noise_curves(ax, self.noises, errors).set_title("Long and Servedio's problem", loc="left")
         return figure
-
-
-def make_noise_model(algorithm: str, size: int, seed: int, n_train: int) -> Any:
-    """Make an estimator of Figure 7: over stumps, except for ours with its defaults."""
-    if algorithm == DEFAULTS:
-        return SoftmaxBoostClassifier(size, random_state=seed, n_jobs=1)
-    if algorithm == FEW_DRAWS:
-        return make_model(SM_BOOST, size, seed, max_leaves=2, samples_per_round=max(1, n_train // 8))
-    return make_model(algorithm, size, seed, max_leaves=2)
 
 
 EXCHANGED = "20% of the training labels exchanged"

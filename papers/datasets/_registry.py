@@ -39,23 +39,18 @@ class Entry:
         return f"{self.name}.npz" if self.images or self.texts else f"{self.name}.csv.gz"
 
 
-# vowel: OpenML spells the eleven words, the files number them.
-_VOWELS = ("hid", "hId", "hEd", "hAd", "hYd", "had", "hOd", "hod", "hUd", "hud", "hed")
+# OpenML spells the eleven words of vowel, the files number them; it has further columns.
+_WORDS = ("hid", "hId", "hEd", "hAd", "hYd", "had", "hOd", "hod", "hUd", "hud", "hed")
+_VOWELS = {word: str(number) for number, word in enumerate(_WORDS)}
+_FORMANTS = tuple(f"Feature_{i}" for i in range(10))
+_TESTED = {"tested_negative": "neg", "tested_positive": "pos"}
+_SITES = {"1": "ei", "2": "ie", "3": "n"}
 
 _ENTRIES = (
     Entry("breastcancer", 699, 9, 2, "Wisconsin breast cancer, benign or malignant", 15, ("breast-w", "cancer")),
     Entry("ionosphere", 351, 34, 2, "radar returns, good or bad", 59, labels={"g": "good", "b": "bad"}),
     Entry("german", 1000, 24, 2, "German credit, the numeric coding", aliases=("german-numeric",)),
-    Entry(
-        "diabetes",
-        768,
-        8,
-        2,
-        "diabetes among Pima women",
-        37,
-        ("pima",),
-        labels={"tested_negative": "neg", "tested_positive": "pos"},
-    ),
+    Entry("diabetes", 768, 8, 2, "diabetes among Pima women", 37, ("pima",), labels=_TESTED),
     Entry("sonar", 208, 60, 2, "sonar, mine or rock", 40, labels={"Mine": "M", "Rock": "R"}),
     Entry("ocr17", 2000, 196, 2, "handwritten 1 and 7, 14 x 14, four gray levels"),
     Entry("ocr49", 2000, 196, 2, "handwritten 4 and 9, 14 x 14, four gray levels"),
@@ -74,19 +69,8 @@ _ENTRIES = (
     Entry("satimage", 6435, 36, 6, "soil seen by satellite"),
     Entry("statlog", 2310, 19, 7, "segments of outdoor images", 36, ("segment",)),
     Entry("yeast", 1484, 8, 10, "proteins of yeast", 181),
-    Entry(
-        "dna", 3186, 180, 3, "DNA, kind of splice junction, 0/1 coding", 40670, labels={"1": "ei", "2": "ie", "3": "n"}
-    ),
-    Entry(
-        "vowel",
-        990,
-        10,
-        11,
-        "spoken vowels",
-        307,
-        labels={word: str(number) for number, word in enumerate(_VOWELS)},
-        columns=tuple(f"Feature_{i}" for i in range(10)),
-    ),
+    Entry("dna", 3186, 180, 3, "DNA, kind of splice junction, 0/1 coding", 40670, labels=_SITES),
+    Entry("vowel", 990, 10, 11, "spoken vowels", 307, labels=_VOWELS, columns=_FORMANTS),
     Entry("waveform40", 5000, 40, 3, "waves with noise columns", 60, ("waveform", "waveform-5000")),
     Entry("mnist", 70000, 784, 10, "handwritten digits, 28 x 28", 554, ("mnist_784",), images=True),
     Entry("fashion_mnist", 70000, 784, 10, "articles of clothing, 28 x 28", 40996, ("fashion-mnist",), images=True),

@@ -41,6 +41,7 @@ def test_grids_of_section_4() -> None:
         "deep-boosting-3": [6, 30, 150],
         "multi-class-deep-boosting-1": [5, 30, 180],
         "multi-class-deep-boosting-2": [5, 30, 180],
+        "multi-class-deep-boosting-2-rounds": [35, 210, 1260],
         "multi-class-deep-boosting-3": [5, 30, 180],
         "multi-class-deep-boosting-objectives": [9, 9, 9, 9],
     }

@@ -73,7 +73,7 @@ def test_every_method_learns_what_is_easy():
     train, test = np.arange(60), np.arange(60, 120)
     for name, method in METHODS.items():
         setting = {key: 4 if key == "rank" else value for key, value in method.settings[6].items()}
-        predicted = method.learn(half, setting, train, test).predicted
+        predicted = method.learn(half, setting, train, test)
         assert np.mean(predicted != half.y[test]) < 0.2, name
 
 

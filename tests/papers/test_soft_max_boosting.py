@@ -12,7 +12,7 @@ import pytest
 
 from papers import datasets
 from papers.harness import Outcome, run
-from papers.soft_max_boosting import STUDIES, TABLE_ALGORITHMS, close
+from papers.soft_max_boosting import FEW_DRAWS, STUDIES, TABLE_ALGORITHMS, close
 from radboost.baselines import SAMMEClassifier
 from radboost.datasets import make_noisy
 
@@ -36,7 +36,7 @@ def test_units_name_every_fit() -> None:
     ]
     assert {(one["noise"], one["rounds"]) for one in wanted} == {(0.2, 1000)}
     sizes = {name: [len(BY_NAME[name].wanted(quick=quick)) for quick in (True, False)] for name in BY_NAME}
-    assert sizes["fig1"] == sizes["fig3"] == [200, 2000]
+    assert sizes["fig1"] == sizes["fig3"] == [300, 3000]
     assert sizes["fig5"] == sizes["fig6"] == [8 * 5 * 3, 8 * 25 * 3]
     assert sizes["fig7"] == [11 * 10 * 5, 11 * 100 * 5]
     for quick, layers in ((True, 100), (False, 300)):
@@ -86,20 +86,23 @@ def test_mixed_rows(folder: str) -> None:
 def test_random_problems() -> None:
     small = replace(BY_NAME["fig3"], rounds=10)
     outcomes = run(small, small.wanted(runs=1))
-    assert [one.facts["algorithm"] for one in outcomes] == ["SAMME", "sm-boost"]
-    assert [row[:3] for row in small.rows(outcomes)] == [
-        [part, "10", f"{outcomes[0].result[part][0]:.4f}"] for part in ("train", "test")
+    assert [one.facts["algorithm"] for one in outcomes] == ["SAMME", "sm-boost", FEW_DRAWS]
+    assert [row[:4] for row in small.rows(outcomes)] == [
+        [draws, part, "10", f"{outcomes[0].result[part][0]:.4f}"]
+        for draws in ("N", "N/8")
+        for part in ("train", "test")
     ]
-    errors = {"SAMME": [0.1, 0.2, 0.6], "sm-boost": [0.2, 0.2, 0.2]}
+    errors = {"SAMME": [0.1, 0.2, 0.6], "sm-boost": [0.2, 0.2, 0.2], FEW_DRAWS: [0.0, 0.1, 0.2]}
     outcomes = [
         Outcome({"algorithm": algorithm}, {"train": [error], "test": [error / 2]})
         for algorithm, values in errors.items()
         for error in values
     ]
-    train, test = small.rows(outcomes)
-    assert train[2:7] == ["0.3000", "0.2000", "33.3%", "33.3%", "33.3%"]
-    assert train[7:] == ["10.00", "-9.00", "-5.00", "0.00", "20.00", "36.00"]
-    assert test[7] == "5.00"
+    train, test, of_few, _ = small.rows(outcomes)
+    assert train[3:8] == ["0.3000", "0.2000", "33.3%", "33.3%", "33.3%"]
+    assert train[8:] == ["10.00", "-9.00", "-5.00", "0.00", "20.00", "36.00"]
+    assert test[8] == "5.00"
+    assert of_few[3:8] == ["0.3000", "0.1000", "0.0%", "0.0%", "100.0%"]
 
 
 def test_the_noise_curve() -> None:

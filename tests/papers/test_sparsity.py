@@ -15,7 +15,7 @@ from papers.harness import Outcome, run
 from papers.sparsity_paths import PENALTIES, needed
 from papers.sparsity_texts import LAMBDAS, ONE_AT_A_TIME, SMOOTH, TOPICS, boosted_at, most_telling
 
-(TOPICS_STUDY,), (REGRESSION,), (DIGITS,) = (
+(TOPICS_STUDY,), (REGRESSION,), (DIGITS, BY_GRADBOOST) = (
     script.STUDIES for script in (sparsity_texts, sparsity_regression, sparsity_kernels)
 )
 PATHS: Any = sparsity_paths.STUDIES[1]
@@ -87,6 +87,7 @@ def test_small_rounds_and_digits(data_dir: Path) -> None:
     rounds = replace(ROUNDS, dataset="vowel", per_class=5, n_test=100, quick_rounds=(2, 5))
     rows = rounds.rows(run(rounds, rounds.wanted(quick=True), data_dir=str(data_dir)))
     assert [row[0] for row in rows] == ["adaboost", "gradboost", "newton"]
+    assert {facts["update"] for facts in BY_GRADBOOST.wanted(quick=True)} == {"gradboost"}
     digits = replace(DIGITS, quick_sizes=(3,), n_seen=2000)
     outcomes = run(digits, digits.wanted(quick=True), data_dir=str(data_dir))
     assert 200 < outcomes[0].result["centers"] < 600

@@ -51,7 +51,8 @@ def test_weights_count_as_copies() -> None:
     weighted = DeepBoostClassifier(n_rounds=15).fit(X, y, weight)
     copies = DeepBoostClassifier(n_rounds=15).fit(X.repeat(weight, axis=0), y.repeat(weight))
     a = bound(weighted, X, y, sample_weight=weight)
-    b = bound(copies, X.repeat(weight, axis=0), y.repeat(weight))
+    with pytest.warns(UserWarning, match="are copies of others, and the bounds hold for rows that are drawn"):
+        b = bound(copies, X.repeat(weight, axis=0), y.repeat(weight))
     assert a.total == pytest.approx(b.total)
     assert a.sample_size == b.sample_size == weight.sum()
 

@@ -125,6 +125,8 @@ def test_eigenfunctions_of_the_labelled_rows_are_refused() -> None:
             projection_bound(again.fit(X, y, X_unlabelled=more), X, y)
     with pytest.warns(UserWarning, match="20 of the 60 rows in X are in X_unlabelled too"):
         projection_bound(again.fit(X, y, X_unlabelled=np.vstack([X[:20], X + 1])), X, y)
+    with pytest.warns(UserWarning, match="60 of the 120 rows in X are copies"):
+        projection_bound(model, np.vstack([X, X]), np.append(y, y))
     with pytest.raises(TypeError, match="SupervisedKernelProjection"):
         projection_bound(object(), X, y)
     with pytest.raises(TypeError, match=r"have guarantees\.projection_bound"):

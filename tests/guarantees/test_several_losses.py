@@ -72,7 +72,8 @@ def test_more_rows_make_it_smaller_and_weights_are_rows() -> None:
     w = np.random.default_rng(4).integers(1, 4, 100)
     model = AgnosticClassifier(CONVEX, n_rounds=50).fit(X, y, w)
     weighted = agnostic_bound(model, X, y, largest_row=1.0, sample_weight=w)
-    repeated = agnostic_bound(model, np.repeat(X, w, axis=0), np.repeat(y, w), largest_row=1.0)
+    with pytest.warns(UserWarning, match="are copies of others"):
+        repeated = agnostic_bound(model, np.repeat(X, w, axis=0), np.repeat(y, w), largest_row=1.0)
     assert weighted.total == pytest.approx(repeated.total)
     assert weighted.sample_size == repeated.sample_size == w.sum()
 
@@ -86,7 +87,35 @@ def test_refusals() -> None:
         agnostic_bound(model, X, np.full(100, 7), largest_row=1.0)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         agnostic_bound(model, X, y[:5], largest_row=1.0)
+    with pytest.raises(ValueError, match="a weight is a number of draws"):
+        agnostic_bound(model, X, y, largest_row=1.0, sample_weight=np.full(100, 1e6 + 0.5))
     with pytest.raises(ValueError, match="delta"):
         agnostic_bound(model, X, y, largest_row=1.0, delta=0.0)
     with pytest.raises(TypeError, match="Expected a fitted AgnosticClassifier"):
         agnostic_bound(DeepBoostClassifier(3).fit(X, y), X, y, largest_row=1.0)
+
+
+class Squared:
+    """Without a largest slope; `below` is taken away from its values."""
+
+    below = 0.0
+
+    def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        return (targets - scores) ** 2 - self.below
+
+    def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        return 2.0 * (scores - targets)
+
+
+class Lowered(Squared):
+    lipschitz_of_value = 5.0
+    below = 9.0
+
+
+def test_own_losses_state_their_slope_and_are_not_below_0() -> None:
+    """The fit takes 1 for a slope that is not stated; the bound would be too small."""
+    X, y = drawn(100, 6)
+    for loss, message in ((Squared(), "Squared does not state lipschitz_of_value"), (Lowered(), "Lowered is below 0")):
+        model = AgnosticClassifier((loss, "hinge"), n_rounds=10).fit(X, y)
+        with pytest.raises(ValueError, match=message):
+            agnostic_bound(model, X, y, largest_row=1.0)

@@ -177,7 +177,8 @@ def test_missing_values_and_an_empty_ensemble() -> None:
     model = MultiSourceBoostClassifier(1, domain_classifier=FrozenEstimator(OfThree()), complexity_penalty=10.0)
     with pytest.warns(UserWarning, match="empty"):
         model.fit(alike, y, sources=sources)
-    found = sources_bound(model, alike, y, sources)
+    with pytest.warns(UserWarning, match="599 of the 600 rows in X are copies"):
+        found = sources_bound(model, alike, y, sources)
     assert isinstance(found, SourcesBound)
     assert found.vacuous
     assert all(part.margin_loss == pytest.approx(1.0) and part.complexity_term == 0.0 for part in found.parts)

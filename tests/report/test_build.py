@@ -138,6 +138,10 @@ def test_promises_are_those_of_the_guarantees(cancer: dict[str, Any]) -> None:
     assert [row[1] for row in table.rows[:3]] == pytest.approx([bound.total, limit.upper, limit.error], rel=1e-5)
     assert bound.vacuous
     assert "vacuous" in str(table.rows[0][2])
+    X, y, twice = cancer["X_train"], cancer["y_train"], np.repeat(np.arange(285), 2)
+    made = cancer["model"].report(cancer["X"], cancer["y"], X_train=X.iloc[twice], y_train=y.iloc[twice])
+    notes = [block.paragraphs[0] for block in walk(section(made, "guarantees").blocks) if isinstance(block, Text)]
+    assert any("285 of the 570 rows in X are copies" in note for note in notes)
 
 
 def test_the_learning_curve_is_the_history(cancer: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
 from radboost.ensemble import Ensemble
-from radboost.guarantees.holdout import padded, probability
+from radboost.guarantees.holdout import padded, probability, warn_of_copies
 from radboost.guarantees.margins import margins, margins_to_try, voting_ensemble
 from radboost.guarantees.prices import Prices, check_sets_fixed, prices
 from radboost.guarantees.theorems import Statement, one_set, several_families
@@ -113,7 +113,7 @@ class MarginBound:
                 f"The sum is {self.total:.3g}, and no error rate is above 1: for this model and these "
                 f"{self.sample_size:,.10g} rows the bound is vacuous. That does not mean that the model is bad: a "
                 "bound for every distribution needs many rows (all terms but the first fall about as 1/sqrt(rows)) or "
-                "simpler hypotheses (smaller trees, a larger complexity_penalty)."
+                "simpler hypotheses (smaller trees, fewer kernels, a larger penalty)."
             )
         else:
             meaning = (
@@ -210,6 +210,7 @@ def bound(
             'which the bound is about. model.set_params(decision="argmax") needs no new fit.'
         )
     check_sets_fixed(model, ensemble)
+    warn_of_copies(X, "bounds")
     statements = every_statement(model, X, y, grid, delta, sample_weight)
     return min(statements, key=lambda statement: statement.total)
 
@@ -220,7 +221,7 @@ def every_statement(
     """Every statement for each rho; with probability at least 1 - delta they hold together."""
     ensemble = voting_ensemble(model)
     row_margins = margins(model, X, y)
-    weights = _weights(sample_weight, len(row_margins))
+    weights = numbers_of_draws(sample_weight, len(row_margins))
     m, n_classes = float(weights.sum()), len(model.classes_)
     priced = prices(model, ensemble, m, has_missing=_has_missing(model, ensemble, X))
     papers = getattr(model, "_theorem", PAPERS[0]) if n_classes == 2 else PAPERS[1]
@@ -276,8 +277,8 @@ def _has_missing(model: Any, ensemble: Ensemble, X: Any) -> bool:
     return any(bool(np.isnan(dense_rows(block)).any()) for block in blocks)
 
 
-def _weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
-    """Return one weight per row, checked; the sample may not be empty."""
+def numbers_of_draws(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
+    """Weights as whole numbers, one per row; the sample may not be empty."""
     if n_rows == 0:
         raise ValueError("X has no rows; pass the training sample.")
     weights = check_sample_weight(sample_weight, n_rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -35,6 +36,7 @@ class ConformalPredictor:
     Attributes
     ----------
     model : fitted classifier or regressor
+        A copy: a later fit does not change the sets.
     coverage : float
         The fraction of new rows whose label is in the set, at least, on average over calibration rows and new rows.
     per_class : bool
@@ -148,6 +150,7 @@ def conformal(
     if per_class and numbers:
         raise ValueError(f"per_class=True is for classifiers; {type(model).__name__} predicts numbers.")
     warn_of_copies(X_cal, "promises")
+    model = deepcopy(model)  # a later fit of the model would make other scores
     if numbers:
         targets = _numbers(y_cal, "y_cal")
         residuals = np.abs(targets - _same_length(_numbers(model.predict(X_cal), "predict(X_cal)"), targets))

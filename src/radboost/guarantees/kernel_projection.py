@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from radboost._typing import FloatArray
 from radboost.estimators import SupervisedKernelProjection
 from radboost.guarantees.bounds import MARGIN_BOUND, MarginBound
-from radboost.guarantees.holdout import probability
+from radboost.guarantees.holdout import probability, warn_of_copies
 from radboost.guarantees.margins import leads_of, margins_to_try
 from radboost.guarantees.theorems import one_set
 from radboost.rows.hashing import row_hashes
@@ -41,6 +41,7 @@ def projection_bound(model: Any, X: Any, y: ArrayLike, *, rho: float | None = No
     """
     delta, grid = probability("delta", delta, "that the bound fails"), margins_to_try(rho)
     rows = _independent_rows(model, X)
+    warn_of_copies(X, "bounds")
     right = known_labels(column_or_1d(np.asarray(y)), model.classes_, "y")
     norm = math.sqrt(float(np.square(model.coef_).sum() + np.square(model.intercept_).sum()))
     margins = leads_of(np.asarray(model.decision_function(X), dtype=np.float64), right) / (norm or 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from radboost._validation import check_real, check_sample_weight
+from radboost._typing import FloatArray
+from radboost._validation import check_real
 from radboost.estimators import AgnosticClassifier
-from radboost.guarantees.holdout import probability
+from radboost.guarantees.bounds import numbers_of_draws
+from radboost.guarantees.holdout import probability, warn_of_copies
+from radboost.losses.model_evaluation import EvaluationLoss
 
 # Radii are 2^j. Radius j gets the fraction 1 / (RADII (1 + |j|)^2) of delta; these fractions sum to less than 1.
 RADII = 3.0
@@ -62,13 +66,14 @@ def agnostic_bound(
 
     With probability at least 1 - delta over the draw of the rows (28) of docs/theory.md, section 13, holds for all
     linear models at once. They are in the smallest ball of radius 2^j that holds the weights and intercepts, in the
-    units of X. The losses are those that are trained: of "zero_one" the sigmoid.
+    units of X. The losses are those that are trained: of "zero_one" the sigmoid. Your own must state
+    ``lipschitz_of_value`` and never be below 0.
 
     Parameters
     ----------
     model : fitted AgnosticClassifier
     X, y, sample_weight : the training rows, or others from the same source
-        Weights count as repetitions.
+        Whole numbers: a row of weight w stands for w equal rows that were drawn.
     largest_row : float
         A number that the Euclidean length of no row of the source exceeds. It is of the source, and cannot be read off
         the sample.
@@ -80,11 +85,12 @@ def agnostic_bound(
     check_is_fitted(model)
     check_real("largest_row", largest_row, low=0.0, open_low=True)
     delta = probability("delta", delta, "that the bound fails")
-    _, corners = model._read_parameters()
+    named, corners = model._read_parameters()
     rows, scores, losses = model._evaluated(X, y)
     rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
-    weights = check_sample_weight(sample_weight, len(rows))
-    counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    counts = numbers_of_draws(sample_weight, len(rows))
+    warn_of_copies(X, "bounds")
+    _check_losses({name: loss for (name, _), loss in zip(named, losses, strict=True)}, scores)
     m = float(counts.sum())
     lengths = np.linalg.norm(rows, axis=1)
     if lengths.max(initial=0.0) > largest_row * (1.0 + 1e-12):
@@ -97,7 +103,8 @@ def agnostic_bound(
     units = steepness if model.normalize else np.ones(len(losses))
     vertices = np.eye(len(losses)) if corners is None else corners
     means = np.array([float(counts @ loss.value(scores)) / m for loss in losses]) / units
-    at_zero = np.array([float(loss.value(np.zeros_like(scores)).max()) for loss in losses]) / units
+    of_classes, zeros = np.arange(n_classes, dtype=np.uint16), np.zeros((len(scores), n_classes))
+    at_zero = np.array([float(loss.of(of_classes).value(zeros).max()) for loss in losses]) / units
     norm = math.sqrt(float(np.square(model.coef_).sum() + np.square(model.intercept_).sum()))
     exponent = math.ceil(math.log2(norm)) if norm > 0.0 else 0
     radius = 2.0**exponent
@@ -115,3 +122,17 @@ def agnostic_bound(
         m,
         delta,
     )
+
+
+def _check_losses(losses: Mapping[str, EvaluationLoss], scores: FloatArray) -> None:
+    """Refuse losses of users whose slope is not stated, or that are below 0 at the scores of the sample."""
+    for name, loss in losses.items():
+        if not loss.states_slope:
+            raise ValueError(
+                f"{name} does not state lipschitz_of_value, the largest slope of its values in the scores, which the "
+                "bound needs. Set it; a loss without one, such as a square, has no such bound."
+            )
+        if float(loss.value(scores).min()) < 0.0:
+            raise ValueError(
+                f"{name} is below 0 on a row, and the bound is for losses from 0 on. Add a constant to it."
+            )

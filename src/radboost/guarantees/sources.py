@@ -19,7 +19,7 @@ from radboost._typing import FloatArray
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.sourced import SourcedHypothesis
 from radboost.families.trees import largest_leaf_value
-from radboost.guarantees.holdout import probability, read_labels
+from radboost.guarantees.holdout import probability, read_labels, warn_of_copies
 from radboost.guarantees.margins import leads_of, margins_to_try
 from radboost.guarantees.tree_counts import log_labelings
 from radboost.objectives.over_sources import read_mixtures, vertices_of
@@ -151,6 +151,7 @@ def sources_bound(
     delta = probability("delta", delta, "that the bound fails")
     grid = margins_to_try(rho)
     names = _check_model(model)
+    warn_of_copies(X, "bounds")
     labels = known_labels(read_labels(y, "y"), model.classes_, "y")
     alpha = np.abs(np.asarray(model.ensemble_.weights, dtype=np.float64))
     n_splits = [_splits(hypothesis) for hypothesis in model.ensemble_.hypotheses]

@@ -29,6 +29,8 @@ LOGISTIC = Logistic()
 class EvaluationLoss(Loss):
     """A loss of all scores of a row. Scores and gradients have a line for each output and a column for each row."""
 
+    states_slope = True  # False: a user's loss for which M_k = 1 is assumed
+
     def __init__(self, class_ids: ClassIds, n_classes: int) -> None:
         self.n_classes = n_classes
         self.class_ids = np.asarray(class_ids, dtype=np.intp)
@@ -213,6 +215,7 @@ class OwnEvaluationLoss(EvaluationLoss, name=None, of="evaluation"):
     def __init__(self, loss: Any, class_ids: ClassIds, n_classes: int) -> None:
         super().__init__(class_ids, n_classes)
         self._loss = loss
+        self.states_slope = hasattr(loss, "lipschitz_of_value")
         self._targets = self.signs if self.two else self.class_ids.astype(np.float64)
 
     def of(self, class_ids: ClassIds) -> EvaluationLoss:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from radboost import guarantees
@@ -22,7 +24,10 @@ def guarantee(subject: Subject) -> Section | None:
         return None
     rows: list[tuple[Cell, ...]] = []
     texts: list[Block] = []
-    bound = _bound(subject)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        bound = _bound(subject)
+    texts.extend(Text((str(one.message),), "note") for one in caught)
     if isinstance(bound, MarginBound):
         name = "bound from the training rows" + (" (vacuous)" if bound.vacuous else "")
         rows.append((name, rounded(bound.total), "vacuous: no error is above 1" if bound.vacuous else bound.theorem))

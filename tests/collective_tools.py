@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.collective import WorkerCollective
 
 PATIENCE = 120.0  # seconds before a thread that waits for the others gives up
 

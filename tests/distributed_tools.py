@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from collective_tools import ThreadCollective, ThreadGroup
+from collective_tools import ThreadCollective, ThreadGroup, split_at_random
 from fingerprints import fingerprint
 from radboost.boosting import Trace
-from radboost.distributed.arguments import ROWS_ALONE, Arguments
+from radboost.distributed.arguments import BESIDE, Arguments
 from radboost.distributed.callbacks import Receiver
-from radboost.distributed.learning import FitTask, RoundRecorder
+from radboost.distributed.learning import FitRecorder, FitTask
 from radboost.estimators._checkpoints import open_checkpoint
-from radboost.rows.partitions import LoadedPartition, Partition
+from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition, Partition
 
 
 class ReloadedPartition:
@@ -32,18 +32,14 @@ class ReloadedPartition:
 
 
 def take(given: Any, rows: np.ndarray) -> Any:
-    """Some rows of an array, a sparse matrix or a frame."""
-    return given.iloc[rows] if hasattr(given, "iloc") else given[rows]
+    """Some rows of an array, a sparse matrix or a frame; None of None."""
+    return None if given is None else given.iloc[rows] if hasattr(given, "iloc") else given[rows]
 
 
-def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[ReloadedPartition]:
-    """Rows in parts at random, which are loaded when they are asked for; the second has none."""
-    rng = np.random.default_rng(seed)
-    owner = rng.choice([part for part in range(n_parts) if part != 1 or n_parts == 1], X.shape[0])
-    rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
-    parts = [
-        LoadedPartition(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows
-    ]
+def cut(n_parts: int, seed: int = 0, role: str = TRAINING, **columns: Any) -> list[ReloadedPartition]:
+    """Rows of this role, and what they have besides, in parts at random; the first has none."""
+    rows = split_at_random(columns["X"].shape[0], n_parts, np.random.default_rng(seed), empty=0)
+    parts = [LoadedPartition(role=role, **{name: take(given, own) for name, given in columns.items()}) for own in rows]
     return [ReloadedPartition(part) for part in parts]
 
 
@@ -73,20 +69,13 @@ def lazily(*arrays: np.ndarray, n_parts: int = 6) -> list[list[Any]]:
     return [[part_of(array, part) for part in range(n_parts)] for array in arrays]
 
 
-def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[Partition]:
-    """Rows of this role, and what they have besides, in parts at random; the first has none."""
-    n_rows = columns["X"].shape[0]
-    owner = np.random.default_rng(seed).choice(range(1, n_parts), n_rows)
-    rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
-    parts = [LoadedPartition(role=role, **{name: take(given, own) for name, given in columns.items()}) for own in rows]
-    return [ReloadedPartition(part) for part in parts]
-
-
-def with_columns_of(parts: Sequence[Partition], arguments: Arguments = ROWS_ALONE) -> Arguments:
-    """Arguments with those that the training parts have."""
-    loaded = (part.load() for part in parts if part.role == "training")
-    names = {name for part in loaded for name in ("sample_weight", "sources") if getattr(part, name) is not None}
-    return replace(arguments, **dict.fromkeys(names, "given"))
+def arguments_of(**given: Any) -> Arguments:
+    """Arguments by the names that `fit` has for them."""
+    rows = [
+        LoadedPartition(role=role, **{name: given.pop(name + suffix, None) for name in ("X", *BESIDE)})
+        for role, suffix in SUFFIXES.items()
+    ]
+    return Arguments(*rows, **given)
 
 
 def run_task(
@@ -105,14 +94,17 @@ def fit_by_threads(
     parts: Sequence[Partition],
     n_workers: int,
     earlier: Trace | None = None,
-    arguments: Arguments = ROWS_ALONE,
     receiver: Receiver | None = None,
+    **given: Any,
 ) -> list[Any]:
-    """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
-    arguments = with_columns_of(parts, arguments)
-    task = FitTask.of(estimator, arguments)
-    if arguments.resume_from is not None:
-        task, earlier = task.resuming(open_checkpoint(arguments.resume_from, estimator))
+    """The model of each worker; the parts are dealt out in turn, so that some workers may have none.
+
+    `given`: arguments of `fit` besides the training rows.
+    """
+    training = next(part.load() for part in parts if part.role == TRAINING)
+    task = FitTask.of(estimator, replace(arguments_of(**given), training=training))
+    if "resume_from" in given:
+        task, earlier = task.resuming(open_checkpoint(given["resume_from"], estimator))
     return run_task(
         task,
         [parts[rank::n_workers] for rank in range(n_workers)],
@@ -142,15 +134,14 @@ class AbortingCollective(ThreadCollective):
         return super().exchange(kind, part)
 
 
-def abort_after(estimator: Any, parts: Sequence[Partition], n_workers: int, n_operations: int) -> list[Trace | None]:
+def abort_after(estimator: Any, parts: Sequence[Partition], n_workers: int, n_operations: int) -> list[Trace]:
     """Finished rounds of each worker when all are stopped at the same collective operation."""
-    task = FitTask.of(estimator, with_columns_of(parts))
-    group = ThreadGroup(n_workers)
+    task, group = FitTask.of(estimator, arguments_of()), ThreadGroup(n_workers)
 
-    def work(rank: int, _: Any) -> Trace | None:
-        recorder, workers = RoundRecorder(), AbortingCollective(group, rank, n_operations)
+    def work(rank: int, _: Any) -> Trace:
+        recorder, workers = FitRecorder(), AbortingCollective(group, rank, n_operations)
         with suppress(AbortedError):
-            task.run(parts[rank::n_workers], workers, first=rank == 0, n_threads=1, recorder=recorder)
+            task.run(parts[rank::n_workers], workers, first=rank == 0, recorder=recorder)
         return recorder.rounds()
 
     return group.run(work)

@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from distributed_tools import cut, everything, fit_by_threads
+from distributed_tools import arguments_of, cut, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from prepared_rows import prepare
 from radboost import (
@@ -24,13 +24,12 @@ from radboost import (
     RGBRegressor,
     SoftmaxBoostClassifier,
 )
-from radboost.distributed.arguments import Arguments
 from radboost.distributed.collections import plain_parts
 from radboost.distributed.learning import FitTask
 from radboost.estimators import _sources
 from radboost.estimators._held_back import sample
 from radboost.rows.domains import fit_domains
-from radboost.rows.partitions import SUFFIXES
+from radboost.rows.partitions import SUFFIXES, LoadedPartition
 from radboost.rows.sources import Sources
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
@@ -51,16 +50,15 @@ def spread(given: dict[str, Any], n_parts: int = 7) -> list[Any]:
         names = {name + suffix: name for name in ("X", "y", "sample_weight", "sources", "offset", "cost")}
         if "X" + suffix in given:
             columns = {name: given[full] for full, name in names.items() if full in given}
-            parts += cut(role, n_parts, seed=len(role), **columns)
+            parts += cut(n_parts, len(role), role, **columns)
     return parts
 
 
 def compare(estimator: Any, n_workers: tuple[int, ...] = (1, 3), **given: Any) -> Any:
     """A fit on one machine, and the same on several workers."""
     expected = clone(estimator).fit(**given)
-    arguments = Arguments(**{name: value for name, value in given.items() if name not in ("X", "y")})
     for number in n_workers:
-        for model in fit_by_threads(estimator, spread(given), number, arguments=arguments):
+        for model in fit_by_threads(estimator, spread(given), number, **given):
             assert everything(model)[:-1] == everything(expected)[:-1]
             assert model.history_ == expected.history_
     return expected
@@ -144,17 +142,17 @@ def test_validation_rows_with_text() -> None:
 
 def test_rows_in_memory_are_cut_into_parts() -> None:
     """What one row has in any form: lists, one number for all, sparse matrices."""
-    given = {"y": LABELS_VAL.tolist(), "sample_weight": 2.0, "offset": np.arange(70)}
-    parts = plain_parts(sparse.csr_matrix(np.nan_to_num(X_VAL)), given, "validation", 4)
+    given = {"y": LABELS_VAL.tolist(), "sample_weight": 2.0, "offset": np.arange(70), "role": "validation"}
+    parts = plain_parts(LoadedPartition(sparse.csr_matrix(np.nan_to_num(X_VAL)), **given), 4)
     assert [part.n_rows for part in parts] == [18, 18, 17, 17]
     assert [label for part in parts for label in part.y] == LABELS_VAL.tolist()
     assert {part.sample_weight for part in parts} == {2.0}
     np.testing.assert_array_equal(np.concatenate([part.offset for part in parts]), np.arange(70))
     np.testing.assert_array_equal(np.vstack([part.X.toarray() for part in parts]), np.nan_to_num(X_VAL))
-    assert [part.n_rows for part in plain_parts(X_VAL[:2], {}, "validation", 4)] == [1, 1]
-    assert [part.n_rows for part in plain_parts(X_VAL[:0], {}, "validation", 4)] == [0]
+    assert [part.n_rows for part in plain_parts(LoadedPartition(X_VAL[:2]), 4)] == [1, 1]
+    assert [part.n_rows for part in plain_parts(LoadedPartition(X_VAL[:0]), 4)] == [0]
     with pytest.raises(ValueError, match="X_val has 70 rows, and the one of y_val beside it has 3"):
-        plain_parts(X_VAL, {"y": [1, 2, 3]}, "validation", 2)
+        plain_parts(LoadedPartition(X_VAL, [1, 2, 3], role="validation"), 2)
 
 
 OWN = (None, DecisionTreeClassifier(max_depth=3, max_features=2, random_state=0), LogisticRegression())
@@ -226,15 +224,15 @@ def test_what_one_machine_refuses_is_refused_alike(case: str) -> None:
     estimator, more = REFUSED[case]
     given = {"X": X, "y": LABELS, **more}
     expected = message(lambda: clone(estimator).fit(**given))
-    assert message(lambda: fit_by_threads(estimator, spread(given), 2, arguments=Arguments(**more))) == expected
+    assert message(lambda: fit_by_threads(estimator, spread(given), 2, **more)) == expected
 
 
 def test_other_refusals() -> None:
     for estimator, name in ((DEEP, "cost"), (MultiSourceBoostClassifier(2), "offset"), (DEEP, "sources_unlabelled")):
         with pytest.raises(TypeError, match=f"takes no {name}"):
-            FitTask.of(estimator, Arguments(**{name: np.ones(240)}))
+            FitTask.of(estimator, arguments_of(**{name: np.ones(240)}))
     with pytest.raises(TypeError, match=r"takes no sources\. sources are for MultiSourceBoostClassifier"):
-        FitTask.of(RGBClassifier(), Arguments(sources=SOURCES))
+        FitTask.of(RGBClassifier(), arguments_of(sources=SOURCES))
     empty = {"X": X, "y": LABELS, "X_val": X_VAL[:0], "y_val": LABELS_VAL[:0]}
     with pytest.raises(ValueError, match="X_val has no rows: every partition is empty"):
-        fit_by_threads(DEEP, spread(empty), 2, arguments=Arguments(X_val=0, y_val=0))
+        fit_by_threads(DEEP, spread(empty), 2, **empty)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from distributed_tools import AbortedError, AbortingCollective, divide, everything, fit_by_threads, run_task
+from distributed_tools import AbortedError, AbortingCollective, arguments_of, cut, everything, fit_by_threads, run_task
 from fingerprints import table
 from radboost import (
     Checkpoint,
@@ -23,11 +23,10 @@ from radboost import (
     SoftmaxBoostClassifier,
 )
 from radboost.boosting import FitContext
-from radboost.distributed.arguments import Arguments
 from radboost.distributed.callbacks import CallbackEvent, CallbackRunner, Receiver
+from radboost.distributed.cluster import RowsLostError
 from radboost.distributed.collective import WorkerLostError
 from radboost.distributed.learning import FitTask
-from radboost.distributed.recovery import RowsLostError
 from radboost.model_file import ModelFileError
 from radboost.rows.partitions import LoadedPartition
 
@@ -90,19 +89,15 @@ def more_of(estimator: Any) -> dict[str, Any]:
     return {"sources": SOURCES} if isinstance(estimator, MultiSourceBoostClassifier) else {}
 
 
-def parts_of(estimator: Any, n_parts: int = 5) -> list[LoadedPartition]:
-    rows = [np.arange(200)[part::n_parts] for part in range(n_parts)]
-    return [
-        LoadedPartition(X[own], Y[own], **{name: given[own] for name, given in more_of(estimator).items()})
-        for own in rows
-    ]
+def parts_of(estimator: Any) -> list[LoadedPartition]:
+    columns = {"X": X, "y": Y, **more_of(estimator)}
+    return [LoadedPartition(**{name: given[part::5] for name, given in columns.items()}) for part in range(5)]
 
 
 def fit(estimator: Any, n_workers: int, callbacks: Any = None, **more: Any) -> Any:
     estimator = clone(estimator)
-    arguments = Arguments(**more_of(estimator), callbacks=callbacks, **more)
     receiver = None if callbacks is None else by_pickle(CallbackRunner(estimator, callbacks))
-    models = fit_by_threads(estimator, parts_of(estimator), n_workers, arguments=arguments, receiver=receiver)
+    models = fit_by_threads(estimator, parts_of(estimator), n_workers, None, receiver, callbacks=callbacks, **more)
     assert all(everything(model) == everything(models[0]) for model in models)
     return models[0]
 
@@ -143,7 +138,6 @@ def test_other_rows_and_other_checkpoints_are_refused(tmp_path: Path) -> None:
         fit(DEEP, 2, resume_from=local)
     with pytest.raises(ModelFileError, match="learning_rate was"):
         fit(clone(DEEP).set_params(learning_rate=0.5), 2, resume_from=path)
-    arguments = Arguments(resume_from=path)
     moved = X.copy()
     moved[17, 2] += 3.0
     for rows, labels, weights, what in (
@@ -152,7 +146,7 @@ def test_other_rows_and_other_checkpoints_are_refused(tmp_path: Path) -> None:
         (X, Y, np.full(200, 2.0), "weights"),
     ):
         with pytest.raises(ModelFileError, match=f"the {what} differ"):
-            fit_by_threads(clone(DEEP), divide(rows, labels, weights, 4), 2, arguments=arguments)
+            fit_by_threads(clone(DEEP), cut(4, X=rows, y=labels, sample_weight=weights), 2, resume_from=path)
 
 
 @pytest.mark.parametrize("seed", [None, np.random.RandomState(3)])
@@ -172,21 +166,22 @@ def test_losses_in_mid_training(tmp_path: Path, capsys: pytest.CaptureFixture[st
     expected = clone(estimator).fit(X, Y, callbacks=[here])
     callbacks: list[Any] = [there, Checkpoint(path)]
     runner = CallbackRunner(estimator, callbacks)
-    task = FitTask.of(estimator, Arguments(callbacks=callbacks))
+    task = FitTask.of(estimator, arguments_of(callbacks=callbacks))
     parts = parts_of(estimator)
     seen = []
     for n_operations in (5, 40, 50, 55, 60):
+        earlier = runner.trace.finished()
         with pytest.raises(AbortedError):
             run_task(
                 task,
                 [parts[::2], parts[1::2]],
                 lambda group, rank, n=n_operations: AbortingCollective(group, rank, n),
-                lambda rank, earlier=runner.rounds: {
+                lambda rank, earlier=earlier: {
                     "earlier": deepcopy(earlier),
                     "receiver": by_pickle(runner) if rank == 0 else None,
                 },
             )
-        seen.append(runner.n_rounds)
+        seen.append(runner.trace.n_rounds)
         runner.handle("looking at the data")  # in every attempt
     assert len(set(seen)) > 2  # before the first round, and after some
     error = runner.final_error(WorkerLostError("All workers are gone."))
@@ -197,7 +192,7 @@ def test_losses_in_mid_training(tmp_path: Path, capsys: pytest.CaptureFixture[st
     error = runner.final_error(WorkerLostError("All workers are gone."))
     assert f"All workers are gone. The {seen[-1]} rounds so far could not be written" in str(error)
     callbacks[1].path = str(path)
-    model = fit_by_threads(estimator, parts, 3, runner.rounds, Arguments(callbacks=callbacks), by_pickle(runner))[0]
+    model = fit_by_threads(estimator, parts, 3, runner.trace, by_pickle(runner), callbacks=callbacks)[0]
     assert everything(model) == everything(expected)
     assert there.lines == here.lines
     assert capsys.readouterr().err == "looking at the data\n"
@@ -214,10 +209,9 @@ def test_an_answer_that_was_lost_is_given_again() -> None:
             raise AbortedError
         return answer
 
-    arguments = Arguments(callbacks=[diary])
     with pytest.raises(AbortedError):
-        fit_by_threads(DEEP, parts_of(DEEP), 2, None, arguments, losing)
-    model = fit_by_threads(DEEP, parts_of(DEEP), 3, runner.rounds, arguments, by_pickle(runner))[0]
+        fit_by_threads(DEEP, parts_of(DEEP), 2, None, losing, callbacks=[diary])
+    model = fit_by_threads(DEEP, parts_of(DEEP), 3, runner.trace, by_pickle(runner), callbacks=[diary])[0]
     assert (model.stop_reason_, len(model.history_["objective"])) == ("enough", 2)
     assert [line[0] for line in diary.lines] == ["begin", "round", "round", "end"]
 

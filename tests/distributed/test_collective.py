@@ -12,27 +12,32 @@ from radboost.distributed.collective import (
     BRANCHES,
     TreeCollective,
     WorkerLostError,
-    add_contribution,
     children_of,
     combine,
-    pack_long_sums,
+    count_packed,
     parent_of,
 )
+from radboost.engine import add_packed, pack
 
 
 def collectives(n_workers: int) -> list[TreeCollective]:
     trees: list[TreeCollective] = []
 
     def asking(rank: int) -> Any:
-        async def ask(number: int, kind: str, sender: int, contribution: Any) -> Any:
-            parent = parent_of(rank)
-            assert parent is not None
-            return await trees[parent].contribute(number, kind, sender, contribution)
-
-        return ask
+        return lambda number, kind, given: trees[parent_of(rank)].contribute(number, kind, rank, given)
 
     trees.extend(TreeCollective(rank, n_workers, asking(rank)) for rank in range(n_workers))
     return trees
+
+
+def packed(*numbers: int) -> bytes:
+    return pack(np.array(numbers))
+
+
+def unpacked(data: bytes) -> list[int]:
+    sums = np.zeros(count_packed(data), dtype=np.int64)
+    add_packed(data, sums)
+    return sums.tolist()
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 7, 9, 10, 30, 100])
@@ -49,7 +54,7 @@ def test_everybody_learns_what_all_have_brought(n_workers: int) -> None:
         found = []
         for number in range(3):
             await asyncio.sleep(0.001 * ((rank * 7 + number) % 5))
-            found.append(await tree.contribute(3 * number, "sum", rank, np.array([rank, 2**60 - rank])))
+            found.append(await tree.contribute(3 * number, "sum", rank, packed(rank, 2**60 - rank)))
             found.append(await tree.contribute(3 * number + 1, "maximum", rank, np.array([rank / 4.0, -rank])))
             found.append(await tree.contribute(3 * number + 2, "gather", rank, {rank: b"x" * rank}))
         return found
@@ -61,7 +66,7 @@ def test_everybody_learns_what_all_have_brought(n_workers: int) -> None:
     sums = [int(ranks.sum()), sum(2**60 - rank for rank in range(n_workers))]
     for found in asyncio.run(everybody()):
         for tree in range(0, 9, 3):
-            assert found[tree].tolist() == [(total + 2**63) % 2**64 - 2**63 for total in sums]
+            assert unpacked(found[tree]) == [(total + 2**63) % 2**64 - 2**63 for total in sums]
             assert found[tree + 1].tolist() == [(n_workers - 1) / 4.0, 0.0]
             assert found[tree + 2] == {rank: b"x" * rank for rank in range(n_workers)}
 
@@ -70,7 +75,7 @@ def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
     async def everybody() -> list[Any]:
         trees = collectives(12)
         waiting = [
-            asyncio.ensure_future(tree.contribute(0, "sum", rank, np.ones(1, dtype=np.int64)))
+            asyncio.ensure_future(tree.contribute(0, "sum", rank, packed(1)))
             for rank, tree in enumerate(trees)
             if rank != 11
         ]
@@ -79,7 +84,7 @@ def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
             tree.abort("worker 11 is gone")
         found = await asyncio.gather(*waiting, return_exceptions=True)
         with pytest.raises(WorkerLostError):
-            await trees[4].contribute(1, "sum", 4, np.ones(1))
+            await trees[4].contribute(1, "sum", 4, packed(1))
         return found
 
     for error in asyncio.run(everybody()):
@@ -90,7 +95,7 @@ def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
 def test_workers_that_come_for_different_things() -> None:
     async def both() -> list[Any]:
         tree = collectives(2)[0]
-        first = asyncio.ensure_future(tree.contribute(0, "sum", 0, np.ones(1)))
+        first = asyncio.ensure_future(tree.contribute(0, "sum", 0, packed(1)))
         await asyncio.sleep(0)
         found = await asyncio.gather(tree.contribute(0, "maximum", 1, np.ones(1)), return_exceptions=True)
         first.cancel()
@@ -99,32 +104,17 @@ def test_workers_that_come_for_different_things() -> None:
     (error,) = asyncio.run(both())
     assert "for 'maximum', others for 'sum'" in str(error)
     with pytest.raises(RuntimeError, match=r"\[1, 2\] numbers"):
-        combine("sum", {0: np.ones(1, dtype=np.int64), 1: np.ones(2, dtype=np.int64)})
+        combine("sum", [packed(1), packed(1, 1)])
 
 
-def test_sums_of_many_numbers_are_packed_on_their_way() -> None:
+def test_sums_of_many_numbers_take_few_bytes() -> None:
     numbers = [np.random.default_rng(rank).integers(-5, 6, 4000) for rank in range(12)]
-
-    async def everybody() -> list[Any]:
-        trees = collectives(12)
-        return await asyncio.gather(
-            *(tree.contribute(0, "sum", rank, numbers[rank]) for rank, tree in enumerate(trees))
-        )
-
-    for found in asyncio.run(everybody()):
-        assert isinstance(found, bytes)
-        assert len(found) < 4100  # a byte each
-        sums = np.zeros(4000, dtype=np.int64)
-        add_contribution(sums, found)
-        np.testing.assert_array_equal(sums, np.sum(numbers, axis=0))
+    total = combine("sum", [pack(own) for own in numbers])
+    assert len(total) < 4100  # a byte each
+    assert unpacked(total) == np.sum(numbers, axis=0).tolist()
 
 
 @pytest.mark.parametrize("bad", [b"", b"123", (2**62).to_bytes(8, "little") + b"\0" * 100])
 def test_bytes_that_announce_more_than_they_have(bad: bytes) -> None:
     with pytest.raises(ValueError, match="too few"):
-        combine("sum", {0: np.zeros(5000, dtype=np.int64), 1: bad})
-
-
-def test_packed_numbers_must_be_as_many_as_those_of_others() -> None:
-    with pytest.raises(RuntimeError, match=r"\[2000, 2001\] numbers"):
-        combine("sum", {0: np.zeros(2000, dtype=np.int64), 1: pack_long_sums("sum", np.zeros(2001, dtype=np.int64))})
+        combine("sum", [packed(*range(5000)), bad])

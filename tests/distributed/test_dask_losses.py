@@ -25,6 +25,7 @@ from distributed_tools import everything, lazily, local_cluster
 from fingerprints import table
 from radboost import Checkpoint, DeepBoostClassifier
 from radboost.distributed import cluster
+from radboost.distributed.callbacks import CallbackRunner
 from radboost.rows.partitions import LoadedPartition
 
 dask = pytest.importorskip("dask")
@@ -88,14 +89,13 @@ class After:
 def test_a_worker_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, noticed: bool) -> None:
     """A call of it takes Dask half a minute to fail. Where nobody notices, the patience ends."""
     monkeypatch.setattr(cluster, "WORKER_TIMEOUT", 600.0 if noticed else 0.5)
-    looks = iter([False, False, noticed])
-    monitor = cluster.WorkerMonitor(None, ["a"], [])
-    monkeypatch.setattr(monitor, "is_lost", lambda rank: next(looks, noticed))
-    silent, calls = Future(), []
-    monkeypatch.setattr(silent, "result", lambda timeout: calls.append(timeout) or Future.result(silent, timeout))
-    assert monitor.reply(0, silent) is None
-    assert len(calls) == 2 or not noticed
-    assert monitor.reply(0, None) is None
+    looks = iter([False, False, False, noticed])
+    attempt, silent = cluster.Attempt(None, None, {"a": []}, CallbackRunner(DEEP, [])), Future()
+    monkeypatch.setattr(attempt, "_is_lost", lambda rank: next(looks, noticed))
+    monkeypatch.setattr(attempt, "_call", lambda *given: silent)
+    attempt._abort([silent], cluster_fits.WorkerLostError("Lost workers: b."))
+    assert not silent.done()
+    assert next(looks, None) is None
 
 
 def test_an_actor_that_is_lost_before_it_was_seen_running() -> None:
@@ -104,12 +104,12 @@ def test_an_actor_that_is_lost_before_it_was_seen_running() -> None:
     actor.set_exception(RuntimeError("Worker holding Actor was lost"))
     actor.status = "error"
     known = {"a": 1}
-    monitor = cluster.WorkerMonitor(SimpleNamespace(nthreads=lambda: known), ["a"], [actor])
+    attempt = cluster.Attempt(SimpleNamespace(nthreads=lambda: known), None, {"a": []}, CallbackRunner(DEEP, []))
     with pytest.raises(RuntimeError, match="Worker holding Actor was lost"):
-        monitor.results([actor])
+        attempt._results([actor])
     known.clear()
     with pytest.raises(cluster_fits.WorkerLostError, match="Lost workers: a"):
-        monitor.results([actor])
+        attempt._results([actor])
 
 
 def test_a_worker_that_is_lost_while_rows_are_sent() -> None:
@@ -118,7 +118,7 @@ def test_a_worker_that_is_lost_while_rows_are_sent() -> None:
 
     client = SimpleNamespace(nthreads=lambda: {"a": 1}, scatter=scatter)
     with pytest.raises(cluster_fits.WorkerLostError, match=r"while rows were sent to it \(closed\)"):
-        cluster._assign(client, [LoadedPartition(X, Y)], True)
+        cluster._assign(client, [LoadedPartition(X, Y)])
 
 
 def die_in(place: str, n_calls: int) -> None:
@@ -139,14 +139,14 @@ def die_in(place: str, n_calls: int) -> None:
 # For each attempt the method in which a worker dies, which call of it, and which one of those that hold partitions.
 # Deaths before and after an attempt's first round take turns: three losses without a round between them end a fit.
 DEATHS = [
-    ("worker.AbortableRecorder.on_round_end", 2, 0),
+    ("learning.FitRecorder.on_round_end", 2, 0),
     ("worker.Worker.__init__", 1, -1),
-    ("worker.AbortableRecorder.on_round_end", 2, -1),
-    ("worker.Worker.connect", 1, 0),
+    ("learning.FitRecorder.on_round_end", 2, -1),
+    ("worker.Worker.fit", 1, 0),
     ("callbacks.ForwardingCallback._forward", 3, 0),
     ("worker.AbortablePartition.load", 1, -1),
     None,  # while callbacks run
-    ("worker.AbortableRecorder.on_rows_binned", 1, 0),
+    ("learning.FitRecorder.on_rows_binned", 1, 0),
     ("callbacks.ForwardingCallback.on_fit_end", 1, -1),
     ("worker.WorkerResult.__init__", 1, 0),
 ]
@@ -157,7 +157,7 @@ def test_twelve_kills_in_one_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     estimator = clone(DEEP).set_params(n_rounds=10)
     more: dict[str, Any] = {"X_val": X[::3], "y_val": Y[::3]}
     expected = clone(estimator).fit(X, Y, **more)
-    wait, run, deaths = cluster._wait_for_parts, cluster._run, list(DEATHS)
+    wait, submit, deaths = cluster._wait_for_parts, cluster.Attempt._submit, list(DEATHS)
     lost: list[str] = []
     deadly = tmp_path / "deadly"
     deadly.touch()
@@ -168,23 +168,23 @@ def test_twelve_kills_in_one_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             os.kill(os.getpid(), signal.SIGKILL)
         return X[part::6]
 
-    def waiting(client: Any, futures: Any, had_workers: bool) -> None:
-        wait(client, futures, had_workers)
+    def waiting(client: Any, futures: Any) -> None:
+        wait(client, futures)
         if not lost:  # in the first attempt, after all partitions have been computed
             lost.append(min(client.who_has(futures[:1])[futures[0].key]))
             send(client, lost[0])
             while all(future.status == "finished" for future in futures):
                 time.sleep(0.01)
 
-    def running(client: Any, task: Any, assigned: dict[str, Any], *rest: Any) -> Any:
+    def submitting(attempt: cluster.Attempt) -> None:
         death = deaths.pop(0) if deaths else None
         if death is not None:
             place, n_calls, rank = death
-            client.run(die_in, place, n_calls, workers=[list(assigned)[rank]])
-        return run(client, task, assigned, *rest)
+            attempt._client.run(die_in, place, n_calls, workers=[attempt._workers[rank]])
+        submit(attempt)
 
     monkeypatch.setattr(cluster, "_wait_for_parts", waiting)
-    monkeypatch.setattr(cluster, "_run", running)
+    monkeypatch.setattr(cluster.Attempt, "_submit", submitting)
     with local_cluster(3) as client:
         kill = After(7, lambda: send(client, holders[0]))
         rows, (labels,) = [dask.delayed(load, pure=False)(part) for part in range(6)], lazily(Y)

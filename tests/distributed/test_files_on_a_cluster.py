@@ -132,7 +132,7 @@ def test_ctrl_c_in_the_client_ends_the_fit(
             raise KeyboardInterrupt
         return []
 
-    monkeypatch.setattr(cluster.WorkerMonitor, "_gone_from_scheduler", interrupt)
+    monkeypatch.setattr(cluster.Attempt, "_lost", interrupt)
     given = DeepBoostClassifier(10**6, complexity_penalty=0.001, calibration=None)
     before = dict(given.__dict__)
     with pytest.raises(KeyboardInterrupt):
@@ -146,6 +146,6 @@ def test_ctrl_c_in_the_client_ends_the_fit(
 
 
 def test_a_quiet_fit_sends_nothing(client: Any, sales: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CallbackBridge", lambda *_: pytest.fail("has asked for events"))
-    monkeypatch.setattr(Worker, "_handle", lambda *_: pytest.fail("has sent an event"))
+    monkeypatch.setattr(Worker, "next_event", lambda *_: pytest.fail("was asked for events"))
+    monkeypatch.setattr(Worker, "_ask_client", lambda *_: pytest.fail("has sent an event"))
     cluster_fits.fit(clone(DEEP), str(sales[0]), "bought", columns=["a"], client=client)

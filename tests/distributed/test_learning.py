@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import radboost.distributed as cluster_fits
 from collective_tools import ThreadGroup
-from distributed_tools import ReloadedPartition, abort_after, divide, everything, fit_by_threads
+from distributed_tools import ReloadedPartition, abort_after, arguments_of, cut, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
     AgnosticBoostClassifier,
@@ -57,7 +57,7 @@ def words() -> tuple[pd.DataFrame, np.ndarray]:
 def check(estimator: Any, X: Any, y: Any, weights: Any = None, parts: Any = None, n_workers: int = 3) -> None:
     """Fit all rows in one place, and in parts; by default these are drawn at random."""
     expected = clone(estimator).fit(X, y, sample_weight=weights)
-    for model in fit_by_threads(estimator, parts or divide(X, y, weights, 9, seed=n_workers), n_workers):
+    for model in fit_by_threads(estimator, parts or cut(9, n_workers, X=X, y=y, sample_weight=weights), n_workers):
         assert everything(model) == everything(expected)
 
 
@@ -124,7 +124,7 @@ def test_one_part_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch, kept: 
     monkeypatch.setattr(Watched, "most", 0)
     parts = [Watched(LoadedPartition(TWO[0][k::5], TWO[1][k::5])) for k in range(5)]
     fit_by_threads(RGBClassifier(2, early_stopping=1), parts, 1)
-    assert [part.n_loads for part in parts] == [1 + n_passes] * 5  # the tools look for weights once
+    assert [part.n_loads for part in parts] == [1 + n_passes, *[n_passes] * 4]  # the tools look for weights in one
     assert Watched.most <= 2 or kept  # the one before may be there while the next is made
 
 
@@ -207,14 +207,14 @@ def test_a_warm_start() -> None:
     X, y = TWO
     model = RGBClassifier(2, warm_start=True, calibration=None).fit(X, y)
     longer = clone(model).set_params(n_rounds=4).fit(X, y)
-    for found in fit_by_threads(model.set_params(n_rounds=4), divide(X, y, None, 4), 2):
+    for found in fit_by_threads(model.set_params(n_rounds=4), cut(4, X=X, y=y), 2):
         assert everything(found) == everything(longer)
 
 
 def test_a_generator_is_asked_for_one_seed() -> None:
     one, other = (clone(DEEP).set_params(random_state=np.random.RandomState(5)) for _ in range(2))
     expected = one.fit(*TWO)
-    for model in fit_by_threads(other, divide(*TWO, None, 4), 2):
+    for model in fit_by_threads(other, cut(4, X=TWO[0], y=TWO[1]), 2):
         assert everything(model)[:-1] == everything(expected)[:-1]
 
 
@@ -240,7 +240,7 @@ def test_bad_labels_and_weights_are_refused() -> None:
 @pytest.mark.parametrize("kind", [AgnosticBoostClassifier, SparseBoostClassifier])
 def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
     with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
-        FitTask.of(kind())
+        FitTask.of(kind(), arguments_of())
 
 
 @pytest.mark.parametrize(
@@ -256,12 +256,12 @@ def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
 )
 def test_a_fit_that_was_broken_off_goes_on_with_other_workers(estimator: Any, data: Any) -> None:
     """Stopped at any meeting, three workers have the same finished rounds; two others end with the model of one."""
-    parts = divide(*data, None, 6)
+    parts = cut(6, X=data[0], y=data[1])
     expected = everything(clone(estimator).fit(*data))
     seen = set()
     for n_meetings in (20, 60, 110, 170, 250, 400):
         traces = abort_after(clone(estimator), parts, 3, n_meetings)
-        lengths = {0 if trace is None else trace.n_rounds for trace in traces}
+        lengths = {trace.n_rounds for trace in traces}
         assert len(lengths) == 1
         if lengths <= seen:
             continue
@@ -291,9 +291,8 @@ def test_calibration_is_found_without_an_exchange_for_each_trial(
     counts = []
     for most in (calibrated.MOST_GATHERED, 0):
         monkeypatch.setattr(calibrated, "MOST_GATHERED", most)
-        group = ThreadGroup(2)
-        task = FitTask.of(clone(estimator))
-        parts = divide(X, y, None, 4)
+        group, parts = ThreadGroup(2), cut(4, X=X, y=y)
+        task = FitTask.of(clone(estimator), arguments_of())
         for model in group.run(
             lambda rank, workers, task=task, parts=parts: task.run(parts[rank::2], workers, first=rank == 0)
         ):

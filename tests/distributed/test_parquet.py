@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from distributed_tools import everything, run_task
+from distributed_tools import arguments_of, everything, run_task
 from fingerprints import fractions, table, with_categories
 from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.distributed import parquet as files
-from radboost.distributed.arguments import Arguments
 from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import ParquetPartition, deal_out, parquet_files, parquet_parts
 
@@ -41,7 +40,7 @@ def whole(paths: list[Path]) -> pd.DataFrame:
 
 
 def fit_files(estimator: Any, parts: list[ParquetPartition], n_workers: int) -> list[Any]:
-    task = FitTask.of(estimator, Arguments(**{name: of for name, of in parts[0].other_columns if name != "y"}))
+    task = FitTask.of(estimator, arguments_of(**dict(parts[0].other_columns)))
     return run_task(task, list(deal_out(parts, [f"worker {rank}" for rank in range(n_workers)]).values()))
 
 

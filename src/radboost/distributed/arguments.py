@@ -3,51 +3,49 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from radboost._validation import check_pair
 from radboost.boosting.callbacks import check_callbacks
 from radboost.boosting.metrics import read_metrics
 from radboost.estimators._sources import check_sources
-from radboost.rows.partitions import SUFFIXES, TRAINING
+from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition
 from radboost.rows.prepare import check_validation
 
 BESIDE = ("y", "sample_weight", "sources", "offset", "cost")  # of each row, beside its columns
 
 
+def beside(rows: LoadedPartition) -> dict[str, Any]:
+    """Columns beside X that were given, by their names in `LoadedPartition`."""
+    return {name: given for name in BESIDE if (given := getattr(rows, name)) is not None}
+
+
 @dataclass(frozen=True)
 class Arguments:
-    """Arguments of `fit`, named as in the `fit` of the estimators."""
+    """Arguments of `fit`: the rows of each role, in any form that it takes, and all that is not one for each row."""
 
-    X: Any = None
-    y: Any = None
-    sample_weight: Any = None
-    sources: Any = None
-    offset: Any = None
-    cost: Any = None
-    X_val: Any = None
-    y_val: Any = None
-    sample_weight_val: Any = None
-    sources_val: Any = None
-    offset_val: Any = None
-    cost_val: Any = None
-    X_unlabelled: Any = None
-    sources_unlabelled: Any = None
+    training: LoadedPartition
+    validation: LoadedPartition
+    unlabelled: LoadedPartition
     eval_metric: Any = None
     callbacks: Any = None
     resume_from: Any = None
 
-    @classmethod
-    def among(cls, names: Mapping[str, Any]) -> Self:
-        """Arguments from the local variables of a `fit` that has all of them."""
-        return cls(**{field.name: names[field.name] for field in fields(cls)})
+    @property
+    def rows(self) -> list[LoadedPartition]:
+        """Training rows, and those of other roles that were given."""
+        of_roles = self.training, self.validation, self.unlabelled
+        return [rows for rows in of_roles if rows.role == TRAINING or rows.X is not None]
 
     @property
     def given(self) -> frozenset[str]:
-        """Names of the arguments that are not None."""
-        return frozenset(field.name for field in fields(self) if getattr(self, field.name) is not None)
+        """Names of the arguments of `fit` that are not None."""
+        of_roles = self.training, self.validation, self.unlabelled
+        columns = {name + SUFFIXES[rows.role] for rows in of_roles for name in beside(rows)}
+        others = {"X_val": self.validation.X, "X_unlabelled": self.unlabelled.X, "eval_metric": self.eval_metric}
+        others |= {"callbacks": self.callbacks, "resume_from": self.resume_from}
+        return frozenset(columns | {name for name, value in others.items() if value is not None})
 
     def check(self, estimator: Any) -> None:
         """Make the checks of the estimator's `fit` that need no rows."""
@@ -58,18 +56,8 @@ class Arguments:
                 raise TypeError(f"{type(estimator).__name__}.fit takes no {name}.{advice}")
         check_callbacks(self.callbacks)
         read_metrics(self.eval_metric)
-        check_validation(self.X_val, self.y_val, self.sample_weight_val)
-        check_pair("offset", self.X_val is not None, self.offset, self.offset_val)
-        check_pair("cost", self.X_val is not None, self.cost, self.cost_val)
-        check_sources(self.sources, self.X_val, self.sources_val, self.X_unlabelled, self.sources_unlabelled)
-
-    def by_role(self) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-        """Roles of the given rows, the rows, and the arguments beside them by their names in `LoadedPartition`."""
-        for role, suffix in SUFFIXES.items():
-            rows = getattr(self, f"X{suffix}")
-            if role == TRAINING or rows is not None:
-                beside = {name: getattr(self, name + suffix, None) for name in BESIDE}
-                yield role, rows, {name: given for name, given in beside.items() if given is not None}
-
-
-ROWS_ALONE = Arguments()
+        rows, validation, unlabelled = self.training, self.validation, self.unlabelled
+        check_validation(validation.X, validation.y, validation.sample_weight)
+        check_pair("offset", validation.X is not None, rows.offset, validation.offset)
+        check_pair("cost", validation.X is not None, rows.cost, validation.cost)
+        check_sources(rows.sources, validation.X, validation.sources, unlabelled.X, unlabelled.sources)

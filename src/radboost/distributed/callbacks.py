@@ -129,57 +129,44 @@ class CallbackRunner:
     """
 
     def __init__(self, estimator: Any, callbacks: Sequence[Any], earlier: Trace | None = None) -> None:
+        self.trace = Trace() if earlier is None else earlier
         self._estimator, self._callbacks = estimator, callbacks
-        self._trace = Trace() if earlier is None else earlier
         self._context: FitContext | None = None
         self._stop_reason: str | None = None  # given by a callback
-        self._ended = False
-        self._lines: set[str] = set()  # printed; an attempt after a loss has the same
-
-    @property
-    def rounds(self) -> Trace | None:
-        """Finished rounds; None before the first."""
-        return self._trace.finished() if self._trace.n_rounds else None
-
-    @property
-    def n_rounds(self) -> int:
-        return self._trace.n_rounds
+        self._seen: set[str] = set()  # lines and hooks; an attempt after a loss has the same, but for rounds
 
     def take(self, rounds: Trace | None) -> None:
         """Take the rounds of a worker if they are more; where events arrive, only their rounds count."""
-        if self._context is None and rounds is not None and rounds.n_rounds > self.n_rounds:
-            self._trace = rounds
+        if self._context is None and rounds is not None and rounds.n_rounds > self.trace.n_rounds:
+            self.trace = rounds
 
     def handle(self, event: CallbackEvent | str) -> str | None:
+        """Print a line or call the callbacks; returns the reason to stop the fit, or None."""
         if isinstance(event, str):
-            say(event not in self._lines, event)
-            self._lines.add(event)
+            say(self._is_new(event), event)
             return None
-        event.rounds.add_to(self._trace)
-        started = self._context is not None
-        if event.start is not None and not started:
+        event.rounds.add_to(self.trace)
+        if self._context is None:
+            assert event.start is not None
             self._context = self._start(event.start)
-        context = self._context
-        assert context is not None
-        context.stop_reason = event.stop_reason
-        if (event.start is None or not started) and not self._ended:
-            self._ended = event.hook == "on_fit_end"
-            call(self._callbacks, event.hook, context)
+        self._context.stop_reason = event.stop_reason
+        if event.hook == "on_round_end" or self._is_new(event.hook):
+            call(self._callbacks, event.hook, self._context)
             if event.stop_reason is None:
-                self._stop_reason = context.stop_reason
+                self._stop_reason = self._context.stop_reason
         return event.stop_reason or self._stop_reason
 
+    def _is_new(self, what: str) -> bool:
+        is_new = what not in self._seen
+        self._seen.add(what)
+        return is_new
+
     def _start(self, start: FitStart) -> FitContext:
-        made = ModelOf(self._estimator, start.model_of.plan, start.model_of.rows)
-        saver = Saver.of(self._estimator, start.model_of.rows, start.seed, start.digests)
-        return FitContext(
-            self._trace,
-            start.n_rounds,
-            type(self._estimator).__name__,
-            self._estimator.get_params(deep=False),
-            made,
-            saver.save,
-        )
+        estimator, rows = self._estimator, start.model_of.rows
+        made = ModelOf(estimator, start.model_of.plan, rows)
+        saver = Saver.of(estimator, rows, start.seed, start.digests)
+        parameters = estimator.get_params(deep=False)
+        return FitContext(self.trace, start.n_rounds, type(estimator).__name__, parameters, made, saver.save)
 
     def final_error(self, error: WorkerLostError) -> WorkerLostError:
         """Write the files of all `Checkpoint` callbacks; return the error that ends the fit, which names them."""
@@ -191,9 +178,11 @@ class CallbackRunner:
                 for path in paths:
                     self._context.save_checkpoint(path)
             except (OSError, ModelFileError) as failure:
-                paths, text = [], f"The {self.n_rounds} rounds so far could not be written ({failure})."
+                paths, text = [], f"The {self.trace.n_rounds} rounds so far could not be written ({failure})."
         if paths:
-            text = f"The {self.n_rounds} rounds so far are in {' and '.join(map(repr, paths))}: call fit again with "
+            text = (
+                f"The {self.trace.n_rounds} rounds so far are in {' and '.join(map(repr, paths))}: call fit again with "
+            )
             text += f"resume_from={paths[0]!r} to go on after them."
         final = type(error)(f"{error} {text}")
         final.checkpoints = tuple(paths)

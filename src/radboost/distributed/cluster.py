@@ -5,27 +5,30 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from typing import Any
 
 from radboost.boosting.callbacks import check_callbacks
-from radboost.distributed.arguments import Arguments
+from radboost.distributed.arguments import Arguments, beside
 from radboost.distributed.callbacks import CallbackRunner, ProgressBar
 from radboost.distributed.collections import delayed_parts, is_collection, need_dask, plain_parts
 from radboost.distributed.collective import WorkerLostError
 from radboost.distributed.learning import FitTask
-from radboost.distributed.parquet import are_files, deal_out, parquet_parts
-from radboost.distributed.recovery import CallbackBridge, RowsLostError, call_actor
-from radboost.distributed.worker import ActorAddress, Worker, WorkerResult
+from radboost.distributed.parquet import ParquetPartition, are_files, deal_out, parquet_parts
+from radboost.distributed.worker import Worker, WorkerResult
 from radboost.estimators._checkpoints import open_checkpoint
-from radboost.rows.partitions import TRAINING, LoadedPartition
+from radboost.rows.partitions import TRAINING, UNLABELLED, VALIDATION, LoadedPartition
 
 POLL_SECONDS = 0.02  # between two checks of the actors
 POLLS_PER_SCHEDULER_CHECK = 50  # checks of the actors for one of the scheduler's list of workers
 WORKER_TIMEOUT = 30.0  # seconds to wait for a worker where none is left
 MAX_LOSSES_IN_A_ROW = 3  # without a finished round between them
+
+
+class RowsLostError(WorkerLostError):
+    """Rows were on a worker that is lost, and cannot be computed again."""
 
 
 def fit(
@@ -102,7 +105,14 @@ def fit(
         `Checkpoint` among the callbacks the rounds are kept, and the error says where.
     """
     callbacks = check_callbacks(callbacks) or None
-    arguments = Arguments.among(locals())
+    arguments = Arguments(
+        LoadedPartition(X, y, sample_weight, sources, offset, cost),
+        LoadedPartition(X_val, y_val, sample_weight_val, sources_val, offset_val, cost_val, VALIDATION),
+        LoadedPartition(X_unlabelled, sources=sources_unlabelled, role=UNLABELLED),
+        eval_metric,
+        callbacks,
+        resume_from,
+    )
     task = FitTask.of(estimator, arguments, bins)
     client = _client(client)
     parts = _parts(client, arguments, columns)
@@ -115,13 +125,8 @@ def fit(
             results = _run_until_done(client, task, parts, runner)
         except WorkerLostError as error:
             raise runner.final_error(error) from error
-    fitted = next(result.model for result in results if result.model is not None)
-    if len({result.digest for result in results}) > 1:
-        raise RuntimeError(
-            "The workers ended with different models, which must not happen: do all of them have the same version of "
-            "radboost, and processors that add integers alike? Please report it."
-        )
-    for message, category in dict.fromkeys(warning for result in results for warning in result.warnings):
+    fitted = results[0].model
+    for message, category in dict.fromkeys(results[0].warnings):
         warnings.warn(message, category, stacklevel=2)
     estimator._warn(fitted)
     fitted.workers_ = [result.usage for result in results]
@@ -151,70 +156,69 @@ def _client(client: Any) -> Any:
 
 def _parts(client: Any, arguments: Arguments, columns: Sequence[str] | None) -> list[Any]:
     """Partitions of all rows: delayed (of Dask collections), loaded (of rows in memory), or of Parquet files."""
-    if columns is not None and not are_files(arguments.X):
+    if columns is not None and not are_files(arguments.training.X):
         raise ValueError("columns are for X that names Parquet files. Take the columns out of X itself.")
     n_workers = max(1, len(client.nthreads()))
     parts: list[Any] = []
-    for role, rows, beside in arguments.by_role():
-        if are_files(rows):
-            from_files = parquet_parts(rows, beside, columns, n_workers=n_workers, role=role)
+    for rows in arguments.rows:
+        if are_files(rows.X):
+            from_files = parquet_parts(rows.X, beside(rows), columns, n_workers=n_workers, role=rows.role)
             columns = from_files[0].features
             parts += from_files
-        elif role == TRAINING or is_collection(rows):
-            parts += delayed_parts(rows, beside, role)
+        elif rows.role == TRAINING or is_collection(rows.X):
+            parts += delayed_parts(rows)
         else:
-            parts += plain_parts(rows, beside, role, n_workers)
+            parts += plain_parts(rows, n_workers)
     return parts
 
 
 def _run_until_done(client: Any, task: FitTask, parts: Sequence[Any], runner: CallbackRunner) -> list[WorkerResult]:
     """Results of all workers; after a loss the workers that are left go on after the last finished round."""
-    losses, n_rounds, had_workers = 0, 0, bool(client.nthreads())
+    losses, n_rounds = 0, 0
+    while all(hasattr(part, "key") for part in parts) and not client.nthreads():
+        time.sleep(POLL_SECONDS)  # until the first worker of a cluster that is starting is there
     while True:
         try:
-            return _run(client, task, _assign(client, parts, had_workers), runner)
+            return Attempt(client, task, _assign(client, parts), runner).run()
         except RowsLostError:
             raise
         except WorkerLostError as error:
-            losses, n_rounds = (0 if runner.n_rounds > n_rounds else losses) + 1, runner.n_rounds
+            losses, n_rounds = (0 if runner.trace.n_rounds > n_rounds else losses) + 1, runner.trace.n_rounds
             if losses >= MAX_LOSSES_IN_A_ROW:
                 raise WorkerLostError(
                     f"{error} This was loss {losses} in a row without a round between them; is there enough "
                     "memory for the partitions?"
                 ) from error
-            had_workers = True
-            _wait_for_workers(client, error)
+            _wait_for_workers(client, str(error))
             warnings.warn(
-                f"{error} The fit goes on after round {runner.n_rounds} with the workers that are left.",
+                f"{error} The fit goes on after round {n_rounds} with the workers that are left.",
                 RuntimeWarning,
                 stacklevel=3,
             )
 
 
-def _wait_for_workers(client: Any, error: WorkerLostError) -> None:
+def _wait_for_workers(client: Any, lost: str) -> None:
     """Asks the scheduler: `client.wait_for_workers` asks the cluster object, which may not have noticed a loss."""
     end = time.monotonic() + WORKER_TIMEOUT
     while not client.nthreads():
         if time.monotonic() > end:
-            raise WorkerLostError(f"{error} None has come within {WORKER_TIMEOUT:g} seconds.") from error
+            raise WorkerLostError(f"{lost} None has come within {WORKER_TIMEOUT:g} seconds.")
         time.sleep(POLL_SECONDS)
 
 
-def _assign(client: Any, parts: Sequence[Any], had_workers: bool) -> dict[str, list[Any]]:
+def _assign(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
     """Partitions by worker: futures on the worker where Dask computed them, files dealt out evenly by rows."""
     plain = [part for part in parts if isinstance(part, LoadedPartition)]
     delayed = [part for part in parts if hasattr(part, "key")]  # Dask's
-    files = [part for part in parts if not isinstance(part, LoadedPartition) and not hasattr(part, "key")]
-    if files or plain:
-        _wait_for_workers(client, WorkerLostError("There is no worker."))
-    assigned = deal_out(files, list(client.nthreads())) if files else {}
+    files = [part for part in parts if isinstance(part, ParquetPartition)]
+    _wait_for_workers(client, "There is no worker.")
+    assigned = deal_out(files, list(client.nthreads()))
     try:
         sent = client.scatter(plain, hash=False) if plain else []
     except OSError as error:
         raise WorkerLostError(f"A worker was lost while rows were sent to it ({error}).") from error
-    computed = client.compute(delayed)
-    futures = [*computed, *sent]
-    _wait_for_parts(client, futures, had_workers)
+    futures = [*client.compute(delayed), *sent]
+    _wait_for_parts(client, futures)
     for future in futures:
         if future.status == "error":
             future.result()  # raises
@@ -235,128 +239,122 @@ def _assign(client: Any, parts: Sequence[Any], had_workers: bool) -> dict[str, l
     return {worker: assigned[worker] for worker in sorted(assigned)}
 
 
-def _wait_for_parts(client: Any, futures: Sequence[Any], had_workers: bool) -> None:
-    """Wait until the partitions are computed, and forever for the first worker of a cluster that is starting."""
+def _wait_for_parts(client: Any, futures: Sequence[Any]) -> None:
+    """Wait until the partitions are computed; those that are lost in the meantime are computed again."""
     n_polls = 0  # an error of Dask's `wait` would keep the futures, and Dask would compute lost ones for nobody
-    while not all(future.done() for future in futures):  # those that are lost in the meantime are computed again
+    while not all(future.done() for future in futures):
         time.sleep(POLL_SECONDS)
         n_polls += 1
-        if had_workers and n_polls % POLLS_PER_SCHEDULER_CHECK == 0:
-            _wait_for_workers(client, WorkerLostError("No worker is left to compute the partitions."))
+        if n_polls % POLLS_PER_SCHEDULER_CHECK == 0:
+            _wait_for_workers(client, "No worker is left to compute the partitions.")
 
 
-def _run(client: Any, task: FitTask, assigned: dict[str, list[Any]], runner: CallbackRunner) -> list[WorkerResult]:
-    """One attempt: an actor on each worker, until all have ended or one is lost."""
-    from distributed.protocol.pickle import dumps  # which takes functions of a notebook along
+class Attempt:
+    """One attempt at a fit: an actor on each worker with partitions, until all have ended or one is lost.
 
-    pickled, earlier = dumps(task), dumps(runner.rounds)
-    submitted = [
-        client.submit(
-            Worker, rank, pickled, earlier, parts, actor=True, workers=[worker], allow_other_workers=False, pure=False
-        )
-        for rank, (worker, parts) in enumerate(assigned.items())
-    ]
-    monitor = WorkerMonitor(client, list(assigned), submitted)
-    try:
-        actors = monitor.results(submitted)
-        assigned.clear()  # so that Dask releases the partitions; before there are actors it might forget them
-        addresses = [ActorAddress(worker, actor.key) for worker, actor in zip(monitor.workers, actors, strict=True)]
-        monitor.results(_call_all(actors, "connect", addresses))
-        with _aborting_on_error(actors, runner, monitor):
-            running = _call_all(actors, "fit")
-            return monitor.results(running, CallbackBridge(actors[0], runner) if task.reports else None)
-    finally:
-        client.cancel(submitted, force=True)  # also of those whose worker is lost, which would wait for another
+    A call of a lost actor takes Dask half a minute to fail. So losses are looked for while the client waits.
+    """
 
-
-def _call_all(actors: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
-    calls = [call_actor(actor, method, *arguments) for actor in actors]
-    if any(call is None for call in calls):
-        raise WorkerLostError("A worker is gone.")
-    return calls
-
-
-@contextmanager
-def _aborting_on_error(actors: Sequence[Any], runner: CallbackRunner, monitor: WorkerMonitor) -> Iterator[None]:
-    """Abort the fits of all workers on an error of one of them or of the client; keep their finished rounds."""
-    try:
-        yield
-    except BaseException as error:
-        reason = f"{type(error).__name__}: {error}"
-        left = {rank: actor for rank, actor in enumerate(actors) if not monitor.is_lost(rank)}
-        aborting = {rank: call_actor(actor, "abort", reason) for rank, actor in left.items()}
-        for rank, call in aborting.items():
-            monitor.reply(rank, call)
-        if isinstance(error, WorkerLostError):
-            for rank, actor in left.items():
-                rounds = monitor.reply(rank, call_actor(actor, "finished_rounds"))
-                runner.take(None if rounds is None else pickle.loads(rounds))
-        raise
-
-
-class WorkerMonitor:
-    """Waits for actors, and detects that one of their workers is lost."""
-
-    def __init__(self, client: Any, workers: list[str], actors: Sequence[Any]) -> None:
-        self.workers = workers  # addresses, by rank
-        self._client, self._actors = client, actors
-        self._was_running = [False] * len(workers)
+    def __init__(self, client: Any, task: FitTask, assigned: dict[str, list[Any]], runner: CallbackRunner) -> None:
+        self._client, self._task, self._assigned, self._runner = client, task, assigned, runner
+        self._workers = list(assigned)  # addresses, by rank
+        self._submitted: list[Any] = []  # futures of the actors
+        self._actors: list[Any] = []  # those that run
+        self._event: Any = None  # call of the first actor that returns the next event for the callbacks
         self._n_polls = 0
 
-    def results(self, running: Sequence[Any], bridge: CallbackBridge | None = None) -> list[Any]:
-        """Results of all futures, or the error of one of them; handles events of callbacks while it waits."""
+    def run(self) -> list[WorkerResult]:
+        """Results of all workers, by rank."""
+        try:
+            self._submit()
+            self._actors = self._results(self._submitted)
+            self._assigned.clear()  # so that Dask releases the partitions; before there are actors it might forget them
+            addresses = [(worker, actor.key) for worker, actor in zip(self._workers, self._actors, strict=True)]
+            calls = [self._call(rank, "fit", addresses) for rank in range(len(addresses))]
+            try:
+                self._event = self._call(0, "next_event") if self._task.reports else None
+                return self._results(calls)
+            except BaseException as error:
+                self._abort(calls, error)
+                raise
+        finally:
+            self._client.cancel(self._submitted, force=True)  # also of a lost worker, which would wait for another
+
+    def _submit(self) -> None:
+        from distributed.protocol.pickle import dumps  # which takes functions of a notebook along
+
+        given = len(self._workers), dumps((self._task, self._runner.trace.finished()))
+        options: dict[str, Any] = {"actor": True, "allow_other_workers": False, "pure": False}
+        for rank, (worker, parts) in enumerate(self._assigned.items()):
+            self._submitted.append(self._client.submit(Worker, rank, *given, parts, workers=[worker], **options))
+
+    def _results(self, calls: Sequence[Any]) -> list[Any]:
+        """Results of all calls, or the error of one of them; handles events while it waits."""
         while True:
-            done = [future for future in running if future.done()]
+            done = [call for call in calls if call.done()]
             errors = [error for error in map(_error_of, done) if error is not None]
-            lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
-            lost = lost or self._gone_from_scheduler(at_once=bool(errors))
+            self._n_polls += 1
+            lost = self._lost(thorough=bool(errors) or self._n_polls % POLLS_PER_SCHEDULER_CHECK == 0)
             if lost:
                 raise WorkerLostError(f"Lost workers: {', '.join(lost)}.")
-            own = [error for error in errors if not isinstance(error, WorkerLostError | OSError | CancelledError)]
-            if own:
-                raise own[0]
+            for error in errors:
+                if not isinstance(error, WorkerLostError | OSError | CancelledError):
+                    raise error
             if errors:
                 raise WorkerLostError(f"A worker is lost ({errors[0]}).")
-            if len(done) == len(running):
-                return [future.result() for future in running]
-            if bridge is None:
-                time.sleep(POLL_SECONDS)
-            else:
-                bridge.wait(POLL_SECONDS)
+            if len(done) == len(calls):
+                return [call.result() for call in calls]
+            self._handle_event()
 
-    def reply(self, rank: int, call: Any) -> Any:
-        """Result of a call of this worker's actor; None where the worker is lost.
+    def _handle_event(self) -> None:
+        """Wait a moment for the next event, and handle it; errors of callbacks are raised."""
+        if self._event is None:
+            time.sleep(POLL_SECONDS)
+            return
+        try:
+            event = self._event.result(timeout=POLL_SECONDS)
+        except TimeoutError:
+            return
+        except (OSError, RuntimeError):  # the worker is lost, which `_results` finds out
+            event = None
+        self._event = None if event is None else self._call(0, "next_event", self._runner.handle(pickle.loads(event)))
 
-        A call of a lost worker takes Dask half a minute to fail, so the loss is checked while waiting.
-        """
+    def _abort(self, calls: Sequence[Any], error: BaseException) -> None:
+        """Abort the fits of the workers that are left; after a loss keep their finished rounds when they have ended."""
+        left = [rank for rank in range(len(calls)) if not self._is_lost(rank)]
+        ending = [(rank, self._call(rank, "abort", f"{type(error).__name__}: {error}")) for rank in left]
+        if isinstance(error, WorkerLostError):
+            ending += [(rank, calls[rank]) for rank in left]
         end = time.monotonic() + WORKER_TIMEOUT
-        while call is not None and not self.is_lost(rank) and time.monotonic() < end:
-            try:
-                return call.result(timeout=POLL_SECONDS)
-            except TimeoutError:
-                continue
-            except (OSError, RuntimeError):
-                break
-        return None
+        while any(not call.done() and not self._is_lost(rank) for rank, call in ending) and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
+        for _, call in ending:
+            if call.done():
+                self._runner.take(getattr(_error_of(call), "_rounds", None))
 
-    def is_lost(self, rank: int) -> bool:
-        """True if the actor of this rank was running and is not any more."""
-        running = self._actors[rank].status == "finished"
-        self._was_running[rank] |= running
-        return self._was_running[rank] and not running
+    def _call(self, rank: int, method: str, *arguments: Any) -> Any:
+        """Future of a method of an actor; with an OSError where the actor is lost."""
+        try:
+            return getattr(self._actors[rank], method)(*arguments)
+        except RuntimeError as error:  # Dask's
+            failed: Future[Any] = Future()
+            failed.set_exception(OSError(str(error)))
+            return failed
 
-    def _gone_from_scheduler(self, *, at_once: bool) -> list[str]:
-        """Workers that the scheduler has dropped; checked `at_once` or every `POLLS_PER_SCHEDULER_CHECK` polls."""
-        self._n_polls += 1
-        if self._n_polls % POLLS_PER_SCHEDULER_CHECK and not at_once:
-            return []
-        known = self._client.nthreads()
-        return [worker for worker in self.workers if worker not in known]
+    def _is_lost(self, rank: int) -> bool:
+        """True if the actor of this rank is not running any more."""
+        return bool(self._actors) and self._submitted[rank].status != "finished"
+
+    def _lost(self, *, thorough: bool) -> list[str]:
+        """Workers whose actors are lost; if `thorough`, also those that the scheduler has dropped."""
+        known = self._client.nthreads() if thorough else self._workers
+        return [worker for rank, worker in enumerate(self._workers) if self._is_lost(rank) or worker not in known]
 
 
-def _error_of(future: Any) -> Exception | None:
+def _error_of(call: Any) -> Exception | None:
+    """Error of a call that has ended, or None."""
     try:
-        future.result()
+        call.result()
     except Exception as error:
         return error
     return None

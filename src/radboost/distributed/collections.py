@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from importlib import import_module
 from numbers import Real
 from typing import Any
@@ -12,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import _safe_indexing as rows_of
 
+from radboost.distributed.arguments import beside
 from radboost.distributed.spill import SpilledPartition
-from radboost.rows.partitions import SUFFIXES, TRAINING, UNLABELLED, VALIDATION, LoadedPartition
+from radboost.rows.partitions import SUFFIXES, UNLABELLED, VALIDATION, LoadedPartition
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
 
@@ -29,8 +29,8 @@ def need_dask() -> None:
         ) from error
 
 
-def delayed_parts(X: Any, beside: Mapping[str, Any], role: str = TRAINING) -> list[Any]:
-    """Partitions of X and of the columns beside it, by name, as delayed `Partition`s.
+def delayed_parts(given: LoadedPartition) -> list[Any]:
+    """Partitions of X and of the columns beside it as delayed `Partition`s.
 
     Partitions that Dask computes are spilled to files of their workers, so that it releases each before all are
     computed. Futures are partitions that the user holds in memory, and stay there.
@@ -39,29 +39,30 @@ def delayed_parts(X: Any, beside: Mapping[str, Any], role: str = TRAINING) -> li
 
     from distributed import Future
 
-    suffix = SUFFIXES[role]
-    rows = pieces_of(f"X{suffix}", X)
-    beside_rows = {name: pieces_of(name + suffix, _aligned(name, suffix, given, X)) for name, given in beside.items()}
-    for name, pieces in beside_rows.items():
-        if len(pieces) != len(rows):
+    X, suffix = given.X, SUFFIXES[given.role]
+    columns = {"X": pieces_of(f"X{suffix}", X)}
+    for name, column in beside(given).items():
+        columns[name] = pieces_of(name + suffix, _aligned(name, suffix, column, X))
+        if len(columns[name]) != len(columns["X"]):
             raise ValueError(
-                f"X{suffix} has {len(rows)} partitions and {name}{suffix} has {len(pieces)}; they must be divided "
-                "alike. Divide both in the same way, for example with repartition or rechunk."
+                f"X{suffix} has {len(columns['X'])} partitions and {name}{suffix} has {len(columns[name])}; they must "
+                "be divided alike. Divide both in the same way, for example with repartition or rechunk."
             )
-    in_memory = all(isinstance(piece, Future) for piece in rows)
+    in_memory = all(isinstance(piece, Future) for piece in columns["X"])
     make = delayed(_make_part if in_memory else _store_part, pure=False)
     return [
-        make(X=piece, role=role, **{name: pieces[index] for name, pieces in beside_rows.items()})
-        for index, piece in enumerate(rows)
+        make(role=given.role, **{name: pieces[part] for name, pieces in columns.items()})
+        for part in range(len(columns["X"]))
     ]
 
 
-def plain_parts(X: Any, beside: Mapping[str, Any], role: str, n_parts: int) -> list[LoadedPartition]:
+def plain_parts(given: LoadedPartition, n_parts: int) -> list[LoadedPartition]:
     """Rows in the client's memory, divided into `n_parts` partitions that are sent to the workers."""
-    whole = _make_part(X, role, **beside)
-    indices = np.array_split(np.arange(whole.n_rows), max(1, min(n_parts, whole.n_rows)))
+    columns = {"X": given.X, **beside(given)}
+    n_rows = _make_part(role=given.role, **columns).n_rows
+    indices = np.array_split(np.arange(n_rows), max(1, min(n_parts, n_rows)))
     return [
-        LoadedPartition(rows_of(X, own), **{name: _some(given, own) for name, given in beside.items()}, role=role)
+        LoadedPartition(**{name: _some(column, own) for name, column in columns.items()}, role=given.role)
         for own in indices
     ]
 

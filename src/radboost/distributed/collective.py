@@ -1,28 +1,35 @@
-"""Collective operations (sum, maximum, all-gather) over a tree of workers, without a central server.
+"""Collective operations (sum, maximum, all-gather) between the workers of a fit, without a central server.
 
-Each worker combines its contribution with those of the workers below it and sends the result to its parent in one call.
-That call returns the result over all workers. Up to nine workers need one call each. Sums of many integers are packed
-into few bytes on their way up and down.
+With Dask the workers form a tree. Each combines its contribution with those of the workers below it and sends the
+result to its parent in one call, which returns the result over all workers. Up to nine workers need one call each. Sums
+of many integers are packed into few bytes on their way up and down.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import pickle
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from radboost.engine import add_packed, pack
+from radboost.boosting import Trace
+from radboost.engine import Collective, add_packed, pack
+
+if TYPE_CHECKING:
+    Entry = TypeVar("Entry", bound=np.generic)
+    Value = TypeVar("Value")
 
 BRANCHES = 8  # children of each worker in the tree
-PACKED_FROM = 1024  # integers; shorter sums are sent unpacked, because the call itself takes the time
 NUMBERS_PER_BYTE = 512  # most integers in one packed byte: a run of zeros
 
-# Calls the parent worker with (number of the operation, its kind, rank, contribution); returns the result over all.
-CallParent = Callable[[int, str, int, Any], Awaitable[Any]]
+# Calls the parent worker with (number of the operation, its kind, contribution); returns the result over all.
+CallParent = Callable[[int, str, Any], Awaitable[Any]]
 
 
 class WorkerLostError(RuntimeError):
@@ -36,11 +43,63 @@ class WorkerLostError(RuntimeError):
     """
 
     checkpoints: tuple[str, ...] = ()
+    _rounds: Trace | None = None  # finished on the worker that raises it
 
 
-def parent_of(rank: int) -> int | None:
-    """Rank of the parent in the tree; None for rank 0, the root."""
-    return None if rank == 0 else (rank - 1) // BRANCHES
+@dataclass
+class WorkerTraffic:
+    """Collective operations of one worker so far."""
+
+    n_exchanges: int = 0
+    bytes_sent: int = 0  # to other workers; with Dask to the parent in the tree, so 0 for the first worker
+    seconds_waiting: float = 0.0  # from the call of an operation to its result
+
+    @contextmanager
+    def exchange(self) -> Iterator[None]:
+        """Count the block as one operation."""
+        begin = time.perf_counter()
+        yield
+        self.n_exchanges += 1
+        self.seconds_waiting += time.perf_counter() - begin
+
+
+class WorkerCollective(Collective):
+    """The engine's collective over workers that each hold some of the rows, with gathers of objects and arrays.
+
+    All workers run the same program: each method is called by all of them, in the same order.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.traffic = WorkerTraffic()
+
+    @property
+    def collective(self) -> Collective:
+        return self
+
+    @property
+    def alone(self) -> bool:
+        """True if this worker has all rows."""
+        raise NotImplementedError
+
+    def gather(self, data: bytes) -> list[bytes]:
+        """Bytes of all workers, by rank."""
+        raise NotImplementedError
+
+    def all_gather(self, value: Value) -> list[Value]:
+        """Objects of all workers, by rank. They are pickled: workers trust each other."""
+        return [value] if self.alone else [pickle.loads(data) for data in self.gather(pickle.dumps(value))]
+
+    def all_gather_array(self, array: npt.NDArray[Entry]) -> npt.NDArray[Entry]:
+        """Concatenation of the workers' arrays, by rank; one dimension, one dtype, any lengths."""
+        if self.alone:
+            return array
+        return np.concatenate([np.frombuffer(data, dtype=array.dtype) for data in self.gather(array.tobytes())])
+
+
+def parent_of(rank: int) -> int:
+    """Rank of the parent in the tree; rank 0, the root, has none."""
+    return (rank - 1) // BRANCHES
 
 
 def children_of(rank: int, n_workers: int) -> list[int]:
@@ -49,43 +108,34 @@ def children_of(rank: int, n_workers: int) -> list[int]:
     return list(range(first, min(first + BRANCHES, n_workers)))
 
 
-def combine(kind: str, contributions: Mapping[int, Any]) -> Any:
-    """Result over some workers, by rank: elementwise "sum" or "maximum"; for "gather" a dict of bytes by rank."""
-    parts = [contributions[rank] for rank in sorted(contributions)]
+def combine(kind: str, contributions: Sequence[Any]) -> Any:
+    """Result over some workers: elementwise "sum" of packed integers or "maximum"; for "gather" bytes by rank."""
     if kind == "gather":
-        return {rank: data for part in parts for rank, data in part.items()}
-    counts = [count_numbers(part) for part in parts]
+        return {rank: data for one in contributions for rank, data in one.items()}
+    counts = [count_packed(one) if kind == "sum" else len(one) for one in contributions]
     if len(set(counts)) > 1:
         raise RuntimeError(f"the workers contributed {counts} numbers to one collective operation")
     if kind == "maximum":
-        return np.max(parts, axis=0)
+        return np.max(contributions, axis=0)
     sums: npt.NDArray[np.int64] = np.zeros(counts[0], dtype=np.int64)
-    for part in parts:
-        add_contribution(sums, part)
-    return sums
+    for one in contributions:
+        add_packed(one, sums)
+    return pack(sums)
 
 
-def pack_long_sums(kind: str, contribution: Any) -> Any:
-    """Contribution in the form that is sent: sums of at least `PACKED_FROM` integers packed, others unchanged."""
-    return pack(contribution) if kind == "sum" and len(contribution) >= PACKED_FROM else contribution
-
-
-def count_numbers(contribution: Any) -> int:
-    """Length of an array, packed or not."""
-    if not isinstance(contribution, bytes):
-        return len(contribution)
-    count = int.from_bytes(contribution[:8], "little")
-    if len(contribution) < 8 or count > NUMBERS_PER_BYTE * (len(contribution) - 8):
-        raise ValueError(f"{len(contribution)} bytes are too few for the {count} packed numbers that they announce")
+def count_packed(packed: bytes) -> int:
+    """Number of packed integers."""
+    count = int.from_bytes(packed[:8], "little")
+    if len(packed) < 8 or count > NUMBERS_PER_BYTE * (len(packed) - 8):
+        raise ValueError(f"{len(packed)} bytes are too few for the {count} packed numbers that they announce")
     return count
 
 
-def add_contribution(sums: npt.NDArray[np.int64], contribution: Any) -> None:
-    """Add integers, packed or not, to `sums` in place."""
-    if isinstance(contribution, bytes):
-        add_packed(contribution, sums)
-    else:
-        sums += contribution
+def n_bytes_of(contribution: Any) -> int:
+    """Size in bytes of packed integers, of an array, or of gathered data."""
+    if isinstance(contribution, dict):
+        return sum(map(len, contribution.values()))
+    return len(contribution) if isinstance(contribution, bytes) else int(contribution.nbytes)
 
 
 @dataclass
@@ -98,18 +148,52 @@ class PendingOperation:
     forwarding: asyncio.Future[None] | None = None  # kept, so that the task is not collected while it runs
 
 
-class TreeCollective:
-    """Collective operations of one worker with its children and its parent. All calls from one event loop's thread."""
+class TreeCollective(WorkerCollective):
+    """Collective of one worker with its children and its parent in the tree.
+
+    A fit calls the operations from a thread of its own. They run as coroutines in the event loop that calls
+    `contribute` for the children.
+    """
+
+    loop: asyncio.AbstractEventLoop  # set before the fit begins
 
     def __init__(self, rank: int, n_workers: int, call_parent: CallParent) -> None:
-        self._rank, self._call_parent = rank, call_parent
+        super().__init__()
+        self._rank, self._n_workers, self._call_parent = rank, n_workers, call_parent
         self._expected = {rank, *children_of(rank, n_workers)}
-        self._is_root = parent_of(rank) is None
         self._pending: dict[int, PendingOperation] = {}
         self._failure: str | None = None
+        self._n_operations = 0  # of the fit
+
+    @property
+    def alone(self) -> bool:
+        return self._n_workers == 1
+
+    def sum(self, values: npt.NDArray[np.int64]) -> None:
+        if not self.alone:
+            total = self._over_all("sum", pack(values))
+            values[:] = 0
+            add_packed(total, values)
+
+    def maximum(self, values: npt.NDArray[np.float64]) -> None:
+        if not self.alone:
+            values[:] = self._over_all("maximum", values.copy())  # the array is memory of the native core
+
+    def gather(self, data: bytes) -> list[bytes]:
+        by_rank = self._over_all("gather", {self._rank: data})
+        return [by_rank[rank] for rank in range(self._n_workers)]
+
+    def _over_all(self, kind: str, contribution: Any) -> Any:
+        number, self._n_operations = self._n_operations, self._n_operations + 1
+        with self.traffic.exchange():
+            return self.run_in_loop(self.contribute(number, kind, self._rank, contribution))
+
+    def run_in_loop(self, coroutine: Coroutine[Any, Any, Value]) -> Value:
+        """Result of a coroutine, for the thread of the fit."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
     async def contribute(self, number: int, kind: str, rank: int, contribution: Any) -> Any:
-        """Result of operation `number` over all workers, once all have contributed; long sums are packed."""
+        """Result of operation `number` over all workers, once all have contributed."""
         if self._failure is not None:
             raise WorkerLostError(self._failure)
         operation = self._pending.get(number)
@@ -123,18 +207,17 @@ class TreeCollective:
         return await asyncio.shield(operation.result)
 
     async def _forward(self, number: int, operation: PendingOperation) -> None:
-        try:
-            result = pack_long_sums(operation.kind, combine(operation.kind, operation.contributions))
-            if not self._is_root:
-                result = await self._call_parent(number, operation.kind, self._rank, result)
-        except Exception as error:
-            if not operation.result.done():
+        with suppress(asyncio.InvalidStateError):  # it was aborted in the meantime
+            try:
+                result = combine(operation.kind, list(operation.contributions.values()))
+                if self._rank > 0:
+                    self.traffic.bytes_sent += n_bytes_of(result)
+                    result = await self._call_parent(number, operation.kind, result)
+            except Exception as error:
                 operation.result.set_exception(error)
-        else:
-            if not operation.result.done():
+            else:
                 operation.result.set_result(result)
-        finally:
-            self._pending.pop(number, None)
+        self._pending.pop(number, None)
 
     def abort(self, reason: str) -> None:
         """End all pending and later operations with a `WorkerLostError`."""

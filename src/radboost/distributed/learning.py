@@ -10,9 +10,9 @@ from typing import Any
 
 from radboost.boosting import FitContext, Trace
 from radboost.boosting.metrics import Metric, read_metrics
-from radboost.distributed.arguments import ROWS_ALONE, Arguments
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.callbacks import ForwardingCallback, Receiver
-from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.collective import WorkerCollective, WorkerLostError
 from radboost.estimators import (
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -52,10 +52,11 @@ def check_estimator(estimator: Any) -> None:
         )
 
 
-class RoundRecorder:
-    """Callback that gives access to the sizes of a fit, and to the finished rounds of one that ends early."""
+class FitRecorder:
+    """Callback that knows the sizes of a fit and its finished rounds, and ends it where another thread asks for it."""
 
     sizes = (0, 0, 0)  # rows, bytes of bins, bytes of scores
+    abort_reason: str | None = None
     _context: FitContext | None = None
 
     def on_rows_binned(self, prepared: PreparedRows) -> None:
@@ -64,11 +65,20 @@ class RoundRecorder:
 
     def on_fit_begin(self, context: FitContext) -> None:
         self._context = context
+        self.check_aborted()
 
-    def rounds(self) -> Trace | None:
-        """Finished rounds; None before the first. Call it when the fit has ended."""
-        trace = None if self._context is None else self._context.finished_rounds()
-        return trace if trace is not None and trace.n_rounds else None
+    def on_round_end(self, context: FitContext) -> None:
+        """Needed by a worker that has all rows: no collective operation would end its fit."""
+        self.check_aborted()
+
+    def check_aborted(self) -> None:
+        """End the fit if another thread has asked for it."""
+        if self.abort_reason is not None:
+            raise WorkerLostError(self.abort_reason)
+
+    def rounds(self) -> Trace:
+        """Finished rounds. Call it when the fit has ended."""
+        return Trace() if self._context is None else self._context.finished_rounds()
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,7 @@ class FitTask:
         return "callbacks" in self.given or bool(self.estimator.verbose)
 
     @classmethod
-    def of(cls, estimator: Any, arguments: Arguments = ROWS_ALONE, bins: str = "exact") -> FitTask:
+    def of(cls, estimator: Any, arguments: Arguments, bins: str = "exact") -> FitTask:
         check_estimator(estimator)
         if bins not in BINS:
             raise ValueError(f"bins must be {' or '.join(map(repr, BINS))}; got {bins!r}.")
@@ -114,10 +124,12 @@ class FitTask:
         first: bool,
         n_threads: int | None = None,
         earlier: Trace | None = None,
-        recorder: RoundRecorder | None = None,
+        recorder: FitRecorder | None = None,
         receiver: Receiver | None = None,
     ) -> Any:
         """Fit on the partitions of this worker; returns the fitted estimator, with its parameters as they were given.
+
+        All workers check that they have the same model.
 
         `first`: whether this worker shows progress. `n_threads`: value of n_jobs=None. `earlier`: rounds of an earlier
         attempt, which are replayed. `recorder`: gets sizes and rounds. `receiver`: of the first worker, for events.
@@ -138,7 +150,13 @@ class FitTask:
                 self.resumed.check(digests)
         if waits or receiver is not None:  # progress alone stops no fit: only the first worker waits for it
             callbacks.append(ForwardingCallback(workers if waits else ONE_PROCESS, receiver, self.seed, digests))
+        earlier = earlier if earlier is not None and earlier.n_rounds else None
         fitted = learn(own, prepared, settings=settings, go_on_from=earlier, callbacks=callbacks)
+        if len(set(workers.all_gather(digest_of_model(fitted)))) > 1:
+            raise RuntimeError(
+                "The workers ended with different models, which must not happen: do the processors of all of them add "
+                "integers alike? Please report it."
+            )
         for name in ("random_state", "verbose", "n_jobs"):
             setattr(fitted, name, getattr(self.estimator, name))
         return fitted

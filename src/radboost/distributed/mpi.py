@@ -15,10 +15,10 @@ from radboost.boosting import Trace
 from radboost.boosting.callbacks import check_callbacks
 from radboost.distributed.arguments import Arguments
 from radboost.distributed.callbacks import CallbackRunner
-from radboost.distributed.learning import FitTask, digest_of_model
-from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.collective import WorkerCollective
+from radboost.distributed.learning import FitTask
 from radboost.estimators._checkpoints import describe_parameters, open_checkpoint
-from radboost.rows.partitions import LoadedPartition
+from radboost.rows.partitions import UNLABELLED, VALIDATION, LoadedPartition
 
 WITHOUT_EFFECT = {"n_jobs", "verbose"}  # on the model: may differ between ranks
 MAX_COUNT = 2**28  # entries of one exchange: MPI counts in 32 bits, and bytes have to fit too
@@ -121,20 +121,20 @@ def fit(
     """
     comm = _comm(comm)
     callbacks = None if callbacks is None else check_callbacks(callbacks)
-    arguments = Arguments.among(locals())
+    arguments = Arguments(
+        LoadedPartition(X, y, sample_weight, sources, offset, cost),
+        LoadedPartition(X_val, y_val, sample_weight_val, sources_val, offset_val, cost_val, VALIDATION),
+        LoadedPartition(X_unlabelled, sources=sources_unlabelled, role=UNLABELLED),
+        eval_metric,
+        callbacks,
+        resume_from,
+    )
     task = FitTask.of(estimator, arguments, bins)
     workers, first = MPICollective(comm), comm.Get_rank() == 0
     try:
         task, earlier = _resumed(_same_for_all(task, workers), resume_from, workers, first)
-        fitted = task.run(
-            [LoadedPartition(rows, **beside, role=role) for role, rows, beside in arguments.by_role()],
-            workers,
-            first=first,
-            earlier=earlier,
-            receiver=CallbackRunner(estimator, callbacks).handle if first and callbacks is not None else None,
-        )
-        if len(set(workers.all_gather(digest_of_model(fitted)))) > 1:
-            raise RuntimeError("The ranks ended with different models, which must not happen. Please report it.")
+        receiver = CallbackRunner(estimator, callbacks).handle if first and callbacks is not None else None
+        fitted = task.run(arguments.rows, workers, first=first, earlier=earlier, receiver=receiver)
     except Exception as error:
         if not workers.alone:
             # The error first: MPI may end the process before all of the traceback is out.
@@ -143,7 +143,7 @@ def fit(
             sys.stderr.flush()
             comm.Abort(1)
         raise
-    if comm.Get_rank() == 0:
+    if first:
         estimator._warn(fitted)
     estimator.__dict__ = fitted.__dict__
     return estimator

@@ -139,9 +139,9 @@ def die_in(place: str, n_calls: int) -> None:
 # For each attempt the method in which a worker dies, which call of it, and which one of those that hold partitions.
 # Deaths before and after an attempt's first round take turns: three losses without a round between them end a fit.
 DEATHS = [
-    ("learning.FitRecorder.on_round_end", 2, 0),
+    ("callbacks.ForwardingCallback.on_round_end", 2, 0),
     ("worker.Worker.__init__", 1, -1),
-    ("learning.FitRecorder.on_round_end", 2, -1),
+    ("callbacks.ForwardingCallback.on_round_end", 2, -1),
     ("worker.Worker.fit", 1, 0),
     ("callbacks.ForwardingCallback._forward", 3, 0),
     ("worker.AbortablePartition.load", 1, -1),

@@ -13,8 +13,8 @@ import pytest
 from distributed_tools import everything, fit_by_threads
 from fingerprints import table
 from radboost import RGBClassifier
+from radboost.distributed.collections import SpilledPartition
 from radboost.distributed.collective import WorkerLostError
-from radboost.distributed.spill import SpilledPartition
 from radboost.rows.partitions import LoadedPartition
 
 

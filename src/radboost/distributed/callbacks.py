@@ -19,36 +19,6 @@ from radboost.rows.partitions import Workers
 
 
 @dataclass(frozen=True)
-class NewRounds:
-    """Rounds of a trace beyond those that were sent before; a trace only grows."""
-
-    before: tuple[int, int, int]  # numbers of hypotheses, steps and rounds that were sent before
-    rest: Trace
-
-    @classmethod
-    def since(cls, before: tuple[int, int, int], trace: Trace) -> NewRounds:
-        n_hypotheses, n_steps, n_rounds = before
-        rest = replace(
-            trace,
-            hypotheses=trace.hypotheses[n_hypotheses:],
-            complexities=trace.complexities[n_hypotheses:],
-            steps=trace.steps[n_steps:],
-            history={name: column[n_rounds:] for name, column in trace.history.items()},
-        )
-        return cls(before, rest)
-
-    def add_to(self, trace: Trace) -> None:
-        """Add them to the rounds before; anything else in the trace is replaced."""
-        (n_hypotheses, n_steps, n_rounds), rest, history = self.before, self.rest, trace.history
-        trace.hypotheses[n_hypotheses:] = rest.hypotheses
-        trace.complexities[n_hypotheses:] = rest.complexities
-        trace.steps[n_steps:] = rest.steps
-        trace.history = {name: history.get(name, [])[:n_rounds] + column for name, column in rest.history.items()}
-        trace.details = rest.details
-        trace.n_skipped, trace.perturbed, trace.stop_reason = rest.n_skipped, rest.perturbed, rest.stop_reason
-
-
-@dataclass(frozen=True)
 class FitStart:
     """Facts of a fit that stay the same in all rounds."""
 
@@ -64,8 +34,8 @@ class CallbackEvent:
 
     hook: str
     stop_reason: str | None
-    rounds: NewRounds
-    start: FitStart | None = None  # with "on_fit_begin" only
+    rounds: Trace  # hypotheses, steps and history of these rounds alone; a trace only grows
+    start: FitStart | None = None  # with "on_fit_begin" only, whose rounds are all so far
 
 
 # Takes an event, or a line to print, to the callbacks; returns the reason to stop the fit, or None.
@@ -96,9 +66,15 @@ class ForwardingCallback:
     def _forward(self, hook: str, context: FitContext, start: FitStart | None = None) -> None:
         reason = None
         if self.receiver is not None:
-            trace = context.finished_rounds()
-            rounds = NewRounds.since(self._sent, trace)
+            trace, (n_hypotheses, n_steps, n_rounds) = context.finished_rounds(), self._sent
             self._sent = len(trace.hypotheses), len(trace.steps), trace.n_rounds
+            rounds = replace(
+                trace,
+                hypotheses=trace.hypotheses[n_hypotheses:],
+                complexities=trace.complexities[n_hypotheses:],
+                steps=trace.steps[n_steps:],
+                history={name: column[n_rounds:] for name, column in trace.history.items()},
+            )
             reason = self.receiver(CallbackEvent(hook, context.stop_reason, rounds, start))
         reason = self.workers.all_gather(reason)[0]
         if reason is not None:
@@ -145,7 +121,7 @@ class CallbackRunner:
         if isinstance(event, str):
             say(self._is_new(event), event)
             return None
-        event.rounds.add_to(self.trace)
+        self._add(event)
         if self._context is None:
             assert event.start is not None
             self._context = self._start(event.start)
@@ -155,6 +131,18 @@ class CallbackRunner:
             if event.stop_reason is None:
                 self._stop_reason = self._context.stop_reason
         return event.stop_reason or self._stop_reason
+
+    def _add(self, event: CallbackEvent) -> None:
+        trace, rounds = self.trace, event.rounds
+        if event.start is None:
+            rounds = replace(
+                rounds,
+                hypotheses=trace.hypotheses + rounds.hypotheses,
+                complexities=trace.complexities + rounds.complexities,
+                steps=trace.steps + rounds.steps,
+                history={name: trace.history.get(name, []) + column for name, column in rounds.history.items()},
+            )
+        vars(trace).update(vars(rounds))  # in place: the context of the callbacks holds it
 
     def _is_new(self, what: str) -> bool:
         is_new = what not in self._seen

@@ -291,8 +291,8 @@ class Attempt:
     def _results(self, calls: Sequence[Any]) -> list[Any]:
         """Results of all calls, or the error of one of them; handles events while it waits."""
         while True:
-            done = [call for call in calls if call.done()]
-            errors = [error for error in map(_error_of, done) if error is not None]
+            outcomes = [_outcome(call) for call in calls if call.done()]
+            errors = [one for one in outcomes if isinstance(one, Exception)]
             self._n_polls += 1
             lost = self._lost(thorough=bool(errors) or self._n_polls % POLLS_PER_SCHEDULER_CHECK == 0)
             if lost:
@@ -302,8 +302,8 @@ class Attempt:
                     raise error
             if errors:
                 raise WorkerLostError(f"A worker is lost ({errors[0]}).")
-            if len(done) == len(calls):
-                return [call.result() for call in calls]
+            if len(outcomes) == len(calls):
+                return outcomes
             self._handle_event()
 
     def _handle_event(self) -> None:
@@ -330,7 +330,7 @@ class Attempt:
             time.sleep(POLL_SECONDS)
         for _, call in ending:
             if call.done():
-                self._runner.take(getattr(_error_of(call), "_rounds", None))
+                self._runner.take(getattr(_outcome(call), "_rounds", None))
 
     def _call(self, rank: int, method: str, *arguments: Any) -> Any:
         """Future of a method of an actor; with an OSError where the actor is lost."""
@@ -351,10 +351,9 @@ class Attempt:
         return [worker for rank, worker in enumerate(self._workers) if self._is_lost(rank) or worker not in known]
 
 
-def _error_of(call: Any) -> Exception | None:
-    """Error of a call that has ended, or None."""
+def _outcome(call: Any) -> Any:
+    """Result of a call that has ended, or its error."""
     try:
-        call.result()
+        return call.result()
     except Exception as error:
         return error
-    return None

@@ -1,10 +1,16 @@
-"""Dask's arrays, data frames and lists of delayed parts, taken apart into partitions."""
+"""Partitions of Dask's arrays, data frames and lists of delayed parts, which are stored in files of their workers."""
 
 from __future__ import annotations
 
 import math
+import os
+import pickle
+import tempfile
+import weakref
+from contextlib import suppress
 from importlib import import_module
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +18,57 @@ import numpy.typing as npt
 from sklearn.utils import _safe_indexing as rows_of
 
 from radboost.distributed.arguments import beside
-from radboost.distributed.spill import SpilledPartition
+from radboost.distributed.collective import WorkerLostError
 from radboost.rows.partitions import SUFFIXES, UNLABELLED, VALIDATION, LoadedPartition
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
+
+
+class SpilledPartition:
+    """A partition in a file, which is read for each pass over the rows and deleted with the last who has it.
+
+    It is good in the process that wrote it. Where the file is gone, or another process was given it, the rows count as
+    lost with their worker.
+    """
+
+    def __init__(self, part: LoadedPartition, folder: str) -> None:
+        self.n_rows, self.role = part.n_rows, part.role
+        try:
+            handle, self.path = tempfile.mkstemp(prefix="radboost-", suffix=".part", dir=folder)
+            with os.fdopen(handle, "wb") as file:
+                pickle.dump(part, file, protocol=pickle.HIGHEST_PROTOCOL)
+        except OSError as error:
+            raise OSError(
+                f"A partition of {part.n_rows} rows could not be stored in {folder}, the worker's local directory "
+                f"({error}). Start the workers with --local-directory of a disk with more room, or pass fit partitions "
+                "that are in memory, as futures."
+            ) from error
+        self._pid = os.getpid()
+        self._remove = weakref.finalize(self, _unlink, self.path, self._pid)
+
+    def load(self) -> LoadedPartition:
+        try:
+            with Path(self.path).open("rb") as file:
+                part: LoadedPartition = pickle.load(file)
+        except OSError as error:
+            raise WorkerLostError(f"stored rows are gone ({error})") from None
+        return part
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Dask may write small things to disk and read them again: the file stays for who comes back.
+        self._remove.detach()
+        return {name: value for name, value in self.__dict__.items() if name != "_remove"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._remove = weakref.finalize(self, _unlink, self.path, self._pid)
+
+
+def _unlink(path: str, pid: int) -> None:
+    """Delete a file, unless this process was forked or was sent a copy."""
+    if os.getpid() == pid:
+        with suppress(OSError):
+            Path(path).unlink()
 
 
 def need_dask() -> None:
@@ -132,9 +185,8 @@ def _aligned(name: str, suffix: str, given: Any, X: Any) -> Any:
     """Array rechunked like X, where the sizes of both are known."""
     if not (is_array(given) and is_array(X)):
         return given
-    sizes = X.chunks[0]
-    if given.shape[:1] != X.shape[:1] and not math.isnan(given.shape[0]) and not math.isnan(X.shape[0]):
-        raise ValueError(f"X{suffix} has {X.shape[0]} rows, and {name}{suffix} has {given.shape[0]}.")
-    if any(map(math.isnan, sizes)) or any(map(math.isnan, given.chunks[0])):
+    if math.isnan(X.shape[0]) or math.isnan(given.shape[0]):
         return given
-    return given.rechunk({0: sizes})
+    if given.shape[0] != X.shape[0]:
+        raise ValueError(f"X{suffix} has {X.shape[0]} rows, and {name}{suffix} has {given.shape[0]}.")
+    return given.rechunk({0: X.chunks[0]})

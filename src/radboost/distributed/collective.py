@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Value = TypeVar("Value")
 
 BRANCHES = 8  # children of each worker in the tree
-NUMBERS_PER_BYTE = 512  # most integers in one packed byte: a run of zeros
 
 # Calls the parent worker with (number of the operation, its kind, contribution); returns the result over all.
 CallParent = Callable[[int, str, Any], Awaitable[Any]]
@@ -112,7 +111,7 @@ def combine(kind: str, contributions: Sequence[Any]) -> Any:
     """Result over some workers: elementwise "sum" of packed integers or "maximum"; for "gather" bytes by rank."""
     if kind == "gather":
         return {rank: data for one in contributions for rank, data in one.items()}
-    counts = [count_packed(one) if kind == "sum" else len(one) for one in contributions]
+    counts = [int.from_bytes(one[:8], "little") if kind == "sum" else len(one) for one in contributions]
     if len(set(counts)) > 1:
         raise RuntimeError(f"the workers contributed {counts} numbers to one collective operation")
     if kind == "maximum":
@@ -121,21 +120,6 @@ def combine(kind: str, contributions: Sequence[Any]) -> Any:
     for one in contributions:
         add_packed(one, sums)
     return pack(sums)
-
-
-def count_packed(packed: bytes) -> int:
-    """Number of packed integers."""
-    count = int.from_bytes(packed[:8], "little")
-    if len(packed) < 8 or count > NUMBERS_PER_BYTE * (len(packed) - 8):
-        raise ValueError(f"{len(packed)} bytes are too few for the {count} packed numbers that they announce")
-    return count
-
-
-def n_bytes_of(contribution: Any) -> int:
-    """Size in bytes of packed integers, of an array, or of gathered data."""
-    if isinstance(contribution, dict):
-        return sum(map(len, contribution.values()))
-    return len(contribution) if isinstance(contribution, bytes) else int(contribution.nbytes)
 
 
 @dataclass
@@ -170,6 +154,7 @@ class TreeCollective(WorkerCollective):
         return self._n_workers == 1
 
     def sum(self, values: npt.NDArray[np.int64]) -> None:
+        self.check_aborted()
         if not self.alone:
             total = self._over_all("sum", pack(values))
             values[:] = 0
@@ -194,8 +179,7 @@ class TreeCollective(WorkerCollective):
 
     async def contribute(self, number: int, kind: str, rank: int, contribution: Any) -> Any:
         """Result of operation `number` over all workers, once all have contributed."""
-        if self._failure is not None:
-            raise WorkerLostError(self._failure)
+        self.check_aborted()
         operation = self._pending.get(number)
         if operation is None:
             operation = self._pending[number] = PendingOperation(kind, asyncio.get_running_loop().create_future())
@@ -211,13 +195,19 @@ class TreeCollective(WorkerCollective):
             try:
                 result = combine(operation.kind, list(operation.contributions.values()))
                 if self._rank > 0:
-                    self.traffic.bytes_sent += n_bytes_of(result)
+                    sent = result.values() if operation.kind == "gather" else [result]
+                    self.traffic.bytes_sent += sum(memoryview(data).nbytes for data in sent)
                     result = await self._call_parent(number, operation.kind, result)
             except Exception as error:
                 operation.result.set_exception(error)
             else:
                 operation.result.set_result(result)
         self._pending.pop(number, None)
+
+    def check_aborted(self) -> None:
+        """Raise a `WorkerLostError` once the fit is to end."""
+        if self._failure is not None:
+            raise WorkerLostError(self._failure)
 
     def abort(self, reason: str) -> None:
         """End all pending and later operations with a `WorkerLostError`."""

@@ -12,7 +12,7 @@ from radboost.boosting import FitContext, Trace
 from radboost.boosting.metrics import Metric, read_metrics
 from radboost.distributed.arguments import Arguments
 from radboost.distributed.callbacks import ForwardingCallback, Receiver
-from radboost.distributed.collective import WorkerCollective, WorkerLostError
+from radboost.distributed.collective import WorkerCollective
 from radboost.estimators import (
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -42,21 +42,10 @@ SUPPORTED: tuple[type[Any], ...] = (
 )
 
 
-def check_estimator(estimator: Any) -> None:
-    """Refuse estimators that do not learn on several workers, before anything is loaded."""
-    if type(estimator) not in SUPPORTED:
-        known = ", ".join(kind.__name__ for kind in SUPPORTED)
-        raise TypeError(
-            f"{type(estimator).__name__} does not learn on several workers; {known} do. Fit it on one machine: "
-            "estimator.fit(X, y)."
-        )
-
-
 class FitRecorder:
-    """Callback that knows the sizes of a fit and its finished rounds, and ends it where another thread asks for it."""
+    """Callback that knows the sizes of a fit, and its finished rounds if it ends early."""
 
     sizes = (0, 0, 0)  # rows, bytes of bins, bytes of scores
-    abort_reason: str | None = None
     _context: FitContext | None = None
 
     def on_rows_binned(self, prepared: PreparedRows) -> None:
@@ -65,16 +54,6 @@ class FitRecorder:
 
     def on_fit_begin(self, context: FitContext) -> None:
         self._context = context
-        self.check_aborted()
-
-    def on_round_end(self, context: FitContext) -> None:
-        """Needed by a worker that has all rows: no collective operation would end its fit."""
-        self.check_aborted()
-
-    def check_aborted(self) -> None:
-        """End the fit if another thread has asked for it."""
-        if self.abort_reason is not None:
-            raise WorkerLostError(self.abort_reason)
 
     def rounds(self) -> Trace:
         """Finished rounds. Call it when the fit has ended."""
@@ -99,7 +78,13 @@ class FitTask:
 
     @classmethod
     def of(cls, estimator: Any, arguments: Arguments, bins: str = "exact") -> FitTask:
-        check_estimator(estimator)
+        """Task of a `fit`, whose arguments are checked before anything is loaded."""
+        if type(estimator) not in SUPPORTED:
+            known = ", ".join(kind.__name__ for kind in SUPPORTED)
+            raise TypeError(
+                f"{type(estimator).__name__} does not learn on several workers; {known} do. Fit it on one machine: "
+                "estimator.fit(X, y)."
+            )
         if bins not in BINS:
             raise ValueError(f"bins must be {' or '.join(map(repr, BINS))}; got {bins!r}.")
         arguments.check(estimator)
@@ -152,7 +137,9 @@ class FitTask:
             callbacks.append(ForwardingCallback(workers if waits else ONE_PROCESS, receiver, self.seed, digests))
         earlier = earlier if earlier is not None and earlier.n_rounds else None
         fitted = learn(own, prepared, settings=settings, go_on_from=earlier, callbacks=callbacks)
-        if len(set(workers.all_gather(digest_of_model(fitted)))) > 1:
+        model = fitted.ensemble_
+        digest = digest_of([model.steps, model.weights, model.complexities, sorted(fitted.history_.items())])
+        if len(set(workers.all_gather(digest))) > 1:
             raise RuntimeError(
                 "The workers ended with different models, which must not happen: do the processors of all of them add "
                 "integers alike? Please report it."
@@ -195,9 +182,3 @@ def check_versions(workers: WorkerCollective) -> None:
             f"The workers have different versions of radboost, {' and '.join(versions)}. Install one of them "
             "everywhere."
         )
-
-
-def digest_of_model(model: Any) -> str:
-    """Digest of a model, equal for equal models."""
-    ensemble = model.ensemble_
-    return digest_of([ensemble.steps, ensemble.weights, ensemble.complexities, sorted(model.history_.items())])

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.boosting import Trace
 from radboost.boosting.callbacks import check_callbacks
 from radboost.distributed.arguments import Arguments
 from radboost.distributed.callbacks import CallbackRunner
@@ -44,19 +43,9 @@ class MPICollective(WorkerCollective):
     def gather(self, data: bytes) -> list[bytes]:
         self.traffic.bytes_sent += len(data)
         with self.traffic.exchange():
-            return self._gather(data)
-
-    def _gather(self, data: bytes) -> list[bytes]:
-        sizes = np.array(self._comm.allgather(len(data)), dtype=np.int64)
-        pieces: list[list[bytes]] = [[] for _ in sizes]
-        for first in range(0, int(sizes.max()), MAX_COUNT // len(sizes)):
-            own = np.frombuffer(data[first : first + MAX_COUNT // len(sizes)], dtype=np.uint8)
-            counts = np.clip(sizes - first, 0, MAX_COUNT // len(sizes))
-            together = np.empty(int(counts.sum()), dtype=np.uint8)
-            self._comm.Allgatherv(own, [together, counts])
-            for rank, part in enumerate(np.split(together, np.cumsum(counts)[:-1])):
-                pieces[rank].append(part.tobytes())
-        return [b"".join(of_rank) for of_rank in pieces]
+            height, longest = MAX_COUNT // self._comm.Get_size(), max(self._comm.allgather(len(data)))
+            pieces = [self._comm.allgather(data[first : first + height]) for first in range(0, max(1, longest), height)]
+        return [b"".join(of_rank) for of_rank in zip(*pieces, strict=True)]
 
     def _reduce(self, values: npt.NDArray[Any], operation: str) -> None:
         from mpi4py import MPI
@@ -99,19 +88,16 @@ def fit(
 
     Parameters
     ----------
-    estimator : as for `radboost.distributed.fit`, with the same parameters on every rank
+    estimator, eval_metric, bins : as for `radboost.distributed.fit`, the same on every rank
         n_jobs=None stands for all cores that the rank may use.
     X, y, sample_weight, sources, offset, cost : the rows of this rank, as `estimator.fit` takes them
         Either all ranks give weights, or none; the same of all others.
     X_val, y_val, sample_weight_val, sources_val, offset_val, cost_val, X_unlabelled, sources_unlabelled : the same
         Rows of this rank alone: together with those of the others each is used once.
-    eval_metric : as for `estimator.fit`
     callbacks : list of objects, or None
         Those of the first rank are called, and the others wait for them; all ranks give some, perhaps an empty list.
     resume_from : path or None
         A checkpoint that the first rank reads; all ranks give it.
-    bins : "exact" or "sketch"
-        As for `radboost.distributed.fit`; the same on every rank.
     comm : mpi4py.MPI.Comm or None
         None is COMM_WORLD.
 
@@ -132,7 +118,11 @@ def fit(
     task = FitTask.of(estimator, arguments, bins)
     workers, first = MPICollective(comm), comm.Get_rank() == 0
     try:
-        task, earlier = _resumed(_same_for_all(task, workers), resume_from, workers, first)
+        task, earlier = _same_for_all(task, workers), None
+        if resume_from is not None:
+            checkpoint = workers.all_gather(open_checkpoint(resume_from, estimator) if first else None)[0]
+            assert checkpoint is not None
+            task, earlier = task.resuming(checkpoint)
         receiver = CallbackRunner(estimator, callbacks).handle if first and callbacks is not None else None
         fitted = task.run(arguments.rows, workers, first=first, earlier=earlier, receiver=receiver)
     except Exception as error:
@@ -159,15 +149,6 @@ def _comm(comm: Any) -> Any:
     if not isinstance(comm, MPI.Intracomm):
         raise TypeError(f"comm must be a communicator of mpi4py's or None; got {type(comm).__name__}.")
     return comm
-
-
-def _resumed(task: FitTask, path: Any, workers: WorkerCollective, first: bool) -> tuple[FitTask, Trace | None]:
-    """Task and rounds of the checkpoint that the first rank has read."""
-    if path is None:
-        return task, None
-    checkpoint = workers.all_gather(open_checkpoint(path, task.estimator) if first else None)[0]
-    assert checkpoint is not None
-    return task.resuming(checkpoint)
 
 
 def _same_for_all(task: FitTask, workers: WorkerCollective) -> FitTask:

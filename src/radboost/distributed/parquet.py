@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._tables import without_arrow
 from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition
@@ -26,47 +26,39 @@ class ParquetPartition:
     """Row groups of a file, which `load` reads each time it is called."""
 
     path: str
-    row_groups: tuple[int, ...]
+    row_groups: list[int]
     n_rows: int
-    features: tuple[str, ...]
-    other_columns: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
-    """Pairs of a field of `LoadedPartition` and the name of its column; several names for a y of several targets."""
+    features: list[str]
+    other_columns: Mapping[str, str | list[str]] = field(default_factory=dict)
+    """Names of columns by fields of `LoadedPartition`; several for a y of several targets."""
     role: str = TRAINING
 
     def load(self) -> LoadedPartition:
         """Rows as `fit` takes them: X as a pyarrow table, the rest as arrays."""
-        table = self.table()
-        columns = {name: _arrays(table, of) for name, of in self.other_columns}
-        return LoadedPartition(
-            _with_floats(table.select(list(self.features))), columns.pop("y", None), **columns, role=self.role
-        )
-
-    def table(self) -> Any:
-        """Used columns as a pyarrow table, with the types of the file."""
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
-        wanted = dict.fromkeys([*self.features, *(name for _, of in self.other_columns for name in _names(of))])
+        wanted = dict.fromkeys([*self.features, *_flat(self.other_columns)])
         try:
             with parquet.ParquetFile(self.path) as file:
-                table = file.read_row_groups(list(self.row_groups), columns=list(wanted))
+                table = file.read_row_groups(self.row_groups, columns=list(wanted))
         except FileNotFoundError:
             raise ValueError(
                 f"A worker has no file {self.path}. The client and all workers must see the files by the same paths, "
                 "for example in a folder that all of them share."
             ) from None
-        except (
-            pa.ArrowException,
-            OSError,
-            IndexError,
-        ) as error:  # an OSError would be taken for a lost worker
+        except (pa.ArrowException, OSError, IndexError) as error:  # an OSError would be taken for a lost worker
             raise ValueError(f"{self.path} cannot be read by a worker: {error}") from error
         if table.num_rows != self.n_rows:
             raise ValueError(
                 f"{self.path} has changed since the fit began: row groups with {self.n_rows} rows have "
                 f"{table.num_rows} now."
             )
-        return table
+        others = {
+            name: without_arrow(table.column(of) if isinstance(of, str) else table.select(of))
+            for name, of in self.other_columns.items()
+        }
+        return LoadedPartition(_with_floats(table.select(self.features)), **others, role=self.role)
 
 
 def are_files(given: Any) -> bool:
@@ -87,23 +79,21 @@ def parquet_parts(
 ) -> list[ParquetPartition]:
     """Partitions of Parquet files: successive row groups, merged up to `part_bytes` bytes.
 
-    `other_columns` maps fields of `LoadedPartition` (y, sample_weight, ...) to column names, or to None. `columns` are
+    `other_columns` maps fields of `LoadedPartition` (y, sample_weight, ...) to column names. `columns` are
     the columns of X; None: all others.
     """
     contents = read_contents(parquet_files(paths))
-    named = {name: of for name, of in other_columns.items() if of is not None}
-    for name, of in named.items():
+    for name, of in other_columns.items():
         _check_name(name + SUFFIXES[role], of, contents[0])
-    taken = [column for of in named.values() for column in _names(of)]
+    taken = _flat(other_columns)
     features = _features(contents[0], taken, columns)
     _check_alike(contents, [*features, *taken])
-    of_part = tuple((name, of if isinstance(of, str) else tuple(of)) for name, of in named.items())
     n_rows_of_files = sum(sum(one.group_rows) for one in contents)
     most_rows = min(
         part_bytes // (NUMBER_BYTES * (len(features) + len(taken))), n_rows_of_files // (PARTS_OF_A_WORKER * n_workers)
     )
     parts = [
-        ParquetPartition(one.path, groups, n_rows, tuple(features), of_part, role)
+        ParquetPartition(one.path, groups, n_rows, features, other_columns, role)
         for one in contents
         for groups, n_rows in _grouped(one.group_rows, most_rows)
     ]
@@ -118,7 +108,7 @@ class Contents:
 
     path: str
     schema: Any
-    group_rows: tuple[int, ...]  # number of rows of each row group
+    group_rows: list[int]  # number of rows of each row group
 
     @property
     def names(self) -> list[str]:
@@ -130,21 +120,16 @@ class Contents:
 
 def parquet_files(given: Any) -> list[str]:
     """Absolute paths of the files named by a path, a pattern, a folder or a list of these."""
-    need_pyarrow()
-    several = list(given) if isinstance(given, list | tuple) else [given]
-    files = [str(Path(path).absolute()) for one in several for path in _files_of(os.fspath(one))]
-    twice = next((path for path in files if files.count(path) > 1), None) if len(set(files)) < len(files) else None
-    if twice is not None:
-        raise ValueError(f"{twice} is named twice; its rows would count twice.")
-    return files
-
-
-def need_pyarrow() -> None:
-    """Raise ImportError with the missing extra if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise ImportError("Parquet files need pyarrow: install the extra, pip install 'radboost[dask]'.") from error
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    files = [str(Path(path).absolute()) for one in several for path in _files_of(os.fspath(one))]
+    twice = [path for path, n_times in Counter(files).items() if n_times > 1]
+    if twice:
+        raise ValueError(f"{twice[0]} is named twice; its rows would count twice.")
+    return files
 
 
 def _files_of(path: str) -> list[str]:
@@ -185,30 +170,31 @@ def _files_in(folder: str) -> list[str]:
 
 def read_contents(paths: Sequence[str]) -> list[Contents]:
     """Metadata of files; no rows are read."""
-    return [_contents_of(path) for path in paths]
-
-
-def _contents_of(path: str) -> Contents:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    try:
-        with parquet.ParquetFile(path) as file:
-            rows = tuple(file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
-            schema = file.schema_arrow
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is no Parquet file that can be read: {error}") from error
-    if len(set(schema.names)) < len(schema.names):
-        twice = next(name for name in schema.names if schema.names.count(name) > 1)
-        raise ValueError(f"{path} has more than one column named {twice!r}; give every column a name of its own.")
-    return Contents(path, schema, rows)
+    contents = []
+    for path in paths:
+        try:
+            metadata = parquet.read_metadata(path)
+            schema = metadata.schema.to_arrow_schema()
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{path} is no Parquet file that can be read: {error}") from error
+        twice = [name for name, n_times in Counter(schema.names).items() if n_times > 1]
+        if twice:
+            raise ValueError(
+                f"{path} has more than one column named {twice[0]!r}; give every column a name of its own."
+            )
+        group_rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        contents.append(Contents(path, schema, group_rows))
+    return contents
 
 
 def _check_name(name: str, given: Any, contents: Contents) -> None:
-    several = name.startswith("y") and isinstance(given, list | tuple) and len(given) > 0
-    if not isinstance(given, str) and not (several and all(isinstance(one, str) for one in given)):
+    several = given if name.startswith("y") and isinstance(given, list | tuple) and given else [given]
+    if not all(isinstance(one, str) for one in several):
         raise TypeError(f"{name} must be the name of a column where X names files; got {type(given).__name__}.")
-    _check_columns_exist(name, _names(given), contents)
+    _check_columns_exist(name, several, contents)
 
 
 def _check_columns_exist(what: str, names: Sequence[str], contents: Contents) -> None:
@@ -263,48 +249,39 @@ def _type_of(kind: Any) -> str:
     return str(kind).replace("large_string", "string").replace("string_view", "string")
 
 
-def _grouped(group_rows: Sequence[int], most_rows: int) -> list[tuple[tuple[int, ...], int]]:
+def _grouped(group_rows: Sequence[int], most_rows: int) -> list[tuple[list[int], int]]:
     """Indices of successive row groups with at most `most_rows` rows (or one group), and their number of rows."""
-    grouped: list[tuple[tuple[int, ...], int]] = []
+    grouped: list[tuple[list[int], int]] = []
     for group, n_rows in enumerate(group_rows):
-        if not n_rows:
-            continue
-        if grouped and grouped[-1][1] + n_rows <= most_rows:
-            grouped[-1] = (*grouped[-1][0], group), grouped[-1][1] + n_rows
-        else:
-            grouped.append(((group,), n_rows))
+        if n_rows:
+            fits = bool(grouped) and grouped[-1][1] + n_rows <= most_rows
+            groups, n_before = grouped.pop() if fits else ([], 0)
+            grouped.append(([*groups, group], n_before + n_rows))
     return grouped
 
 
-def _names(of: str | Sequence[str]) -> Sequence[str]:
-    return [of] if isinstance(of, str) else of
-
-
-def _arrays(table: Any, of: str | Sequence[str]) -> npt.NDArray[Any]:
-    return without_arrow(table.column(of) if isinstance(of, str) else table.select(list(of)))  # type: ignore[no-any-return]
+def _flat(columns: Mapping[str, str | Sequence[str]]) -> list[str]:
+    """Names of all columns."""
+    return [name for of in columns.values() for name in ([of] if isinstance(of, str) else of)]
 
 
 def _with_floats(table: Any) -> Any:
     """Table with booleans and decimal numbers converted to float64, as scikit-learn does for data frames."""
     import pyarrow as pa
 
-    for i, field in enumerate(table.schema):
-        if pa.types.is_boolean(field.type):
-            column = table.column(i).cast(pa.float64())
-        elif pa.types.is_decimal(field.type):
-            column = pa.array(np.asarray(table.column(i)).astype(np.float64))
-        else:
-            continue
-        table = table.set_column(i, field.name, column)
+    for i, kind in enumerate(table.schema.types):
+        if pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+            values = np.asarray(table.column(i)).astype(np.float64)
+            table = table.set_column(i, table.column_names[i], pa.array(values))
     return table
 
 
-def deal_out(parts: Sequence[Any], workers: Sequence[str]) -> dict[str, list[Any]]:
+def deal_out(parts: Sequence[ParquetPartition], workers: Sequence[str]) -> dict[str, list[ParquetPartition]]:
     """Assign partitions to workers, by worker name, with about equal numbers of rows."""
-    rows = dict.fromkeys(sorted(workers), 0)
-    indices: dict[str, list[int]] = {worker: [] for worker in rows}
-    for i in sorted(range(len(parts)), key=lambda i: (-parts[i].n_rows, i)):
-        smallest = min(rows, key=lambda worker: rows[worker])
-        rows[smallest] += parts[i].n_rows
-        indices[smallest].append(i)
-    return {worker: [parts[i] for i in sorted(own)] for worker, own in indices.items() if own}
+    dealt: dict[str, list[ParquetPartition]] = {worker: [] for worker in sorted(workers)}
+    n_rows = dict.fromkeys(dealt, 0)
+    for part in sorted(parts, key=lambda part: -part.n_rows):
+        smallest = min(n_rows, key=n_rows.__getitem__)
+        n_rows[smallest] += part.n_rows
+        dealt[smallest].append(part)
+    return {worker: own for worker, own in dealt.items() if own}

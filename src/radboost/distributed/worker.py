@@ -58,12 +58,12 @@ class WorkerResult:
 class AbortablePartition:
     """Partition that is not loaded any more once the fit is to end."""
 
-    def __init__(self, part: Partition, recorder: FitRecorder) -> None:
+    def __init__(self, part: Partition, workers: TreeCollective) -> None:
         self.n_rows, self.role = part.n_rows, part.role
-        self._part, self._recorder = part, recorder
+        self._part, self._workers = part, workers
 
     def load(self) -> LoadedPartition:
-        self._recorder.check_aborted()
+        self._workers.check_aborted()
         return self._part.load()
 
 
@@ -74,8 +74,8 @@ class Worker:
         """Take the partitions; `task`: the pickled task, and the finished rounds of an earlier attempt."""
         self._rank, self._task = rank, task
         self._recorder = FitRecorder()
-        self._parts = [AbortablePartition(part, self._recorder) for part in parts]
         self._workers = TreeCollective(rank, n_workers, self._call_parent)
+        self._parts = [AbortablePartition(part, self._workers) for part in parts]
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()  # of the first worker; None ends them
         self._replies: asyncio.Queue[str | None] = asyncio.Queue()
 
@@ -128,7 +128,7 @@ class Worker:
             return await self._replies.get()
 
         answer = self._workers.run_in_loop(reply())
-        self._recorder.check_aborted()
+        self._workers.check_aborted()
         return answer
 
     async def next_event(self, *replies: str | None) -> bytes | None:
@@ -142,7 +142,6 @@ class Worker:
 
     async def abort(self, reason: str) -> None:
         """End the fit of this worker with a `WorkerLostError`."""
-        self._recorder.abort_reason = reason
         self._workers.abort(reason)
         await self._replies.put(None)
 

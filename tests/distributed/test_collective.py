@@ -23,7 +23,7 @@ def collectives(n_workers: int) -> list[TreeCollective]:
     trees: list[TreeCollective] = []
 
     def asking(rank: int) -> Any:
-        return lambda number, kind, given: trees[parent_of(rank)].contribute(number, kind, rank, given)
+        return lambda kind, given: trees[parent_of(rank)].contribute(kind, rank, given)
 
     trees.extend(TreeCollective(rank, n_workers, asking(rank)) for rank in range(n_workers))
     return trees
@@ -53,9 +53,9 @@ def test_everybody_learns_what_all_have_brought(n_workers: int) -> None:
         found = []
         for number in range(3):
             await asyncio.sleep(0.001 * ((rank * 7 + number) % 5))
-            found.append(await tree.contribute(3 * number, "sum", rank, packed(rank, 2**60 - rank)))
-            found.append(await tree.contribute(3 * number + 1, "maximum", rank, np.array([rank / 4.0, -rank])))
-            found.append(await tree.contribute(3 * number + 2, "gather", rank, {rank: b"x" * rank}))
+            found.append(await tree.contribute("sum", rank, packed(rank, 2**60 - rank)))
+            found.append(await tree.contribute("maximum", rank, np.array([rank / 4.0, -rank])))
+            found.append(await tree.contribute("gather", rank, {rank: b"x" * rank}))
         return found
 
     async def everybody() -> list[list[Any]]:
@@ -74,7 +74,7 @@ def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
     async def everybody() -> list[Any]:
         trees = collectives(12)
         waiting = [
-            asyncio.ensure_future(tree.contribute(0, "sum", rank, packed(1)))
+            asyncio.ensure_future(tree.contribute("sum", rank, packed(1)))
             for rank, tree in enumerate(trees)
             if rank != 11
         ]
@@ -83,7 +83,7 @@ def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
             tree.abort("worker 11 is gone")
         found = await asyncio.gather(*waiting, return_exceptions=True)
         with pytest.raises(WorkerLostError):
-            await trees[4].contribute(1, "sum", 4, packed(1))
+            await trees[4].contribute("sum", 4, packed(1))
         return found
 
     for error in asyncio.run(everybody()):
@@ -94,9 +94,9 @@ def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
 def test_workers_that_come_for_different_things() -> None:
     async def both() -> list[Any]:
         tree = collectives(2)[0]
-        first = asyncio.ensure_future(tree.contribute(0, "sum", 0, packed(1)))
+        first = asyncio.ensure_future(tree.contribute("sum", 0, packed(1)))
         await asyncio.sleep(0)
-        found = await asyncio.gather(tree.contribute(0, "maximum", 1, np.ones(1)), return_exceptions=True)
+        found = await asyncio.gather(tree.contribute("maximum", 1, np.ones(1)), return_exceptions=True)
         first.cancel()
         return found
 

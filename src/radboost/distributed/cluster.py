@@ -13,7 +13,7 @@ from typing import Any
 from radboost.boosting.callbacks import check_callbacks
 from radboost.distributed.arguments import Arguments, beside
 from radboost.distributed.callbacks import CallbackRunner, ProgressBar
-from radboost.distributed.collections import delayed_parts, is_collection, need_dask, plain_parts
+from radboost.distributed.collections import delayed_parts, form_of, need_dask, plain_parts
 from radboost.distributed.collective import WorkerLostError
 from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import ParquetPartition, are_files, deal_out, parquet_parts
@@ -165,7 +165,7 @@ def _parts(client: Any, arguments: Arguments, columns: Sequence[str] | None) -> 
             from_files = parquet_parts(rows.X, beside(rows), columns, n_workers=n_workers, role=rows.role)
             columns = from_files[0].features
             parts += from_files
-        elif rows.role == TRAINING or is_collection(rows.X):
+        elif rows.role == TRAINING or form_of(rows.X) is not None:
             parts += delayed_parts(rows)
         else:
             parts += plain_parts(rows, n_workers)

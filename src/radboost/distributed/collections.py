@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import _safe_indexing as rows_of
 
 from radboost.distributed.arguments import beside
@@ -115,20 +114,23 @@ def plain_parts(given: LoadedPartition, n_parts: int) -> list[LoadedPartition]:
     n_rows = _make_part(role=given.role, **columns).n_rows
     indices = np.array_split(np.arange(n_rows), max(1, min(n_parts, n_rows)))
     return [
-        LoadedPartition(**{name: _some(column, own) for name, column in columns.items()}, role=given.role)
+        LoadedPartition(
+            **{name: one if isinstance(one, Real) else rows_of(one, own) for name, one in columns.items()},
+            role=given.role,
+        )
         for own in indices
     ]
 
 
-def _some(given: Any, rows: npt.NDArray[np.intp]) -> Any:
-    """Entries of some rows; a single number holds for every row."""
-    return given if isinstance(given, Real) else rows_of(given, rows)
-
-
-def is_collection(given: Any) -> bool:
-    """True for a Dask collection or a list of delayed parts; False for rows in memory."""
-    delayed = isinstance(given, list | tuple) and len(given) > 0 and all(hasattr(piece, "key") for piece in given)
-    return is_array(given) or is_frame(given) or delayed
+def form_of(given: Any) -> str | None:
+    """Form of a collection: "array", "frame" or "list" (of delayed parts or futures); None of anything else."""
+    module = type(given).__module__
+    if module.startswith("dask.array"):
+        return "array"
+    if module.startswith(("dask.dataframe", "dask_expr")):
+        return "frame"
+    pieces = given if isinstance(given, list | tuple) else []
+    return "list" if pieces and all(hasattr(piece, "key") for piece in pieces) else None
 
 
 def _make_part(X: Any, role: str, **beside: Any) -> LoadedPartition:
@@ -151,26 +153,13 @@ def _store_part(X: Any, role: str, **beside: Any) -> SpilledPartition:
     return SpilledPartition(_make_part(X, role, **beside), get_worker().local_directory)
 
 
-def is_array(given: Any) -> bool:
-    """True for a Dask array."""
-    return type(given).__module__.startswith("dask.array")
-
-
-def is_frame(given: Any) -> bool:
-    """True for a data frame or a series of Dask."""
-    return type(given).__module__.startswith(("dask.dataframe", "dask_expr"))
-
-
 def pieces_of(name: str, given: Any) -> list[Any]:
     """Delayed parts of a collection, whole rows each; `name` is the argument in errors."""
-    if is_array(given):
-        if given.ndim == 2 and given.numblocks[1] > 1:
-            given = given.rechunk({1: -1})
-        return list(given.to_delayed().ravel())
-    if is_frame(given):
-        return list(given.to_delayed())
-    if is_collection(given):
-        return list(given)
+    form = form_of(given)
+    if form == "array":
+        return list((given.rechunk({1: -1}) if given.ndim == 2 else given).to_delayed().ravel())
+    if form is not None:
+        return list(given.to_delayed() if form == "frame" else given)
     advice = "For rows in memory call fit of the estimator itself, or"
     if name.endswith((SUFFIXES[VALIDATION], SUFFIXES[UNLABELLED])):
         advice = "Its rows may also be in memory, all that belongs to them too: then pass plain arrays or frames, or"
@@ -183,9 +172,7 @@ def pieces_of(name: str, given: Any) -> list[Any]:
 
 def _aligned(name: str, suffix: str, given: Any, X: Any) -> Any:
     """Array rechunked like X, where the sizes of both are known."""
-    if not (is_array(given) and is_array(X)):
-        return given
-    if math.isnan(X.shape[0]) or math.isnan(given.shape[0]):
+    if form_of(given) != "array" or form_of(X) != "array" or math.isnan(X.shape[0]) or math.isnan(given.shape[0]):
         return given
     if given.shape[0] != X.shape[0]:
         raise ValueError(f"X{suffix} has {X.shape[0]} rows, and {name}{suffix} has {given.shape[0]}.")

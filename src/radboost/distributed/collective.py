@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 BRANCHES = 8  # children of each worker in the tree
 
-# Calls the parent worker with (number of the operation, its kind, contribution); returns the result over all.
-CallParent = Callable[[int, str, Any], Awaitable[Any]]
+# Calls the parent worker with the kind of an operation and a contribution; returns the result over all.
+CallParent = Callable[[str, Any], Awaitable[Any]]
 
 
 class WorkerLostError(RuntimeError):
@@ -124,7 +124,7 @@ def combine(kind: str, contributions: Sequence[Any]) -> Any:
 
 @dataclass
 class PendingOperation:
-    """State of one collective operation on one worker until the result arrives."""
+    """State of a collective operation on one worker until the result arrives; only then can the next one begin."""
 
     kind: str
     result: asyncio.Future[Any]
@@ -145,9 +145,8 @@ class TreeCollective(WorkerCollective):
         super().__init__()
         self._rank, self._n_workers, self._call_parent = rank, n_workers, call_parent
         self._expected = {rank, *children_of(rank, n_workers)}
-        self._pending: dict[int, PendingOperation] = {}
+        self._pending: PendingOperation | None = None
         self._failure: str | None = None
-        self._n_operations = 0  # of the fit
 
     @property
     def alone(self) -> bool:
@@ -169,40 +168,39 @@ class TreeCollective(WorkerCollective):
         return [by_rank[rank] for rank in range(self._n_workers)]
 
     def _over_all(self, kind: str, contribution: Any) -> Any:
-        number, self._n_operations = self._n_operations, self._n_operations + 1
         with self.traffic.exchange():
-            return self.run_in_loop(self.contribute(number, kind, self._rank, contribution))
+            return self.run_in_loop(self.contribute(kind, self._rank, contribution))
 
     def run_in_loop(self, coroutine: Coroutine[Any, Any, Value]) -> Value:
         """Result of a coroutine, for the thread of the fit."""
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
-    async def contribute(self, number: int, kind: str, rank: int, contribution: Any) -> Any:
-        """Result of operation `number` over all workers, once all have contributed."""
+    async def contribute(self, kind: str, rank: int, contribution: Any) -> Any:
+        """Result of the operation over all workers, once all have contributed."""
         self.check_aborted()
-        operation = self._pending.get(number)
+        operation = self._pending
         if operation is None:
-            operation = self._pending[number] = PendingOperation(kind, asyncio.get_running_loop().create_future())
+            operation = self._pending = PendingOperation(kind, asyncio.get_running_loop().create_future())
         if operation.kind != kind or rank in operation.contributions:
-            raise RuntimeError(f"worker {rank} called operation {number} for {kind!r}, others for {operation.kind!r}")
+            raise RuntimeError(f"worker {rank} called an operation for {kind!r}, others for {operation.kind!r}")
         operation.contributions[rank] = contribution
         if operation.contributions.keys() == self._expected:  # not awaited: `abort` must not wait for the parent
-            operation.forwarding = asyncio.ensure_future(self._forward(number, operation))
+            operation.forwarding = asyncio.ensure_future(self._forward(operation))
         return await asyncio.shield(operation.result)
 
-    async def _forward(self, number: int, operation: PendingOperation) -> None:
+    async def _forward(self, operation: PendingOperation) -> None:
         with suppress(asyncio.InvalidStateError):  # it was aborted in the meantime
             try:
                 result = combine(operation.kind, list(operation.contributions.values()))
                 if self._rank > 0:
                     sent = result.values() if operation.kind == "gather" else [result]
                     self.traffic.bytes_sent += sum(memoryview(data).nbytes for data in sent)
-                    result = await self._call_parent(number, operation.kind, result)
+                    result = await self._call_parent(operation.kind, result)
             except Exception as error:
                 operation.result.set_exception(error)
             else:
+                self._pending = None  # before any worker begins the next one
                 operation.result.set_result(result)
-        self._pending.pop(number, None)
 
     def check_aborted(self) -> None:
         """Raise a `WorkerLostError` once the fit is to end."""
@@ -210,8 +208,7 @@ class TreeCollective(WorkerCollective):
             raise WorkerLostError(self._failure)
 
     def abort(self, reason: str) -> None:
-        """End all pending and later operations with a `WorkerLostError`."""
+        """End this operation and all later ones with a `WorkerLostError`."""
         self._failure = self._failure or reason
-        for operation in list(self._pending.values()):
-            if not operation.result.done():
-                operation.result.set_exception(WorkerLostError(self._failure))
+        if self._pending is not None and not self._pending.result.done():
+            self._pending.result.set_exception(WorkerLostError(self._failure))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.distributed.collections import FORMS, is_array, is_collection, need_dask, pieces_of
+from radboost.distributed.collections import FORMS, form_of, need_dask, pieces_of
 from radboost.distributed.parquet import ParquetPartition, are_files, parquet_parts
 from radboost.rows.partitions import LoadedPartition
 
@@ -46,11 +46,11 @@ def _by_partition(model: Any, X: Any, method: str) -> Any:
         names = getattr(model, "feature_names_in_", None)
         pieces = parquet_parts(X, {}, None if names is None else names.tolist())
         heights = [part.n_rows for part in pieces]
-    elif is_collection(X):
+    elif form_of(X) == "list":
+        return [predict_part(sent, piece, method, shape, dtype) for piece in X]
+    elif form_of(X) is not None:
         pieces = pieces_of("X", X)
-        if isinstance(X, list | tuple):
-            return [predict_part(sent, piece, method, shape, dtype) for piece in pieces]
-        heights = X.chunks[0] if is_array(X) else [np.nan] * len(pieces)
+        heights = X.chunks[0] if form_of(X) == "array" else [np.nan] * len(pieces)
     else:
         raise TypeError(f"X must be {FORMS}; got {type(X).__name__}. For rows in memory call model.{method}(X).")
     blocks = [

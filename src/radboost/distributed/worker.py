@@ -145,11 +145,11 @@ class Worker:
         self._workers.abort(reason)
         await self._replies.put(None)
 
-    async def contribute(self, number: int, kind: str, rank: int, contribution: Any) -> Any:
+    async def contribute(self, kind: str, rank: int, contribution: Any) -> Any:
         """Take part in a collective operation; called by the children in the tree."""
-        return await self._workers.contribute(number, kind, rank, contribution)
+        return await self._workers.contribute(kind, rank, contribution)
 
-    async def _call_parent(self, number: int, kind: str, contribution: Any) -> Any:
+    async def _call_parent(self, kind: str, contribution: Any) -> Any:
         from distributed.protocol import to_serialize
 
         worker, key = self._addresses[parent_of(self._rank)]
@@ -157,7 +157,7 @@ class Worker:
             reply = await self._dask_worker.rpc(worker).actor_execute(
                 function="contribute",
                 actor=key,
-                args=[number, kind, self._rank, to_serialize(contribution)],
+                args=[kind, self._rank, to_serialize(contribution)],
                 kwargs={},
             )
         except OSError as error:

@@ -24,8 +24,8 @@ from papers.multi_boost import ErrorsBySource
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.candidates import draw
 from radboost.federated import TrainedByOwners
+from radboost.federated.client import Client, ClientData
 from radboost.federated.fitting import PROPOSABLE, fit_federated
-from radboost.federated.handlers import Client, ClientData
 from radboost.federated.messages import Message, Transport
 from radboost.linear.minimax import on_simplex
 

@@ -11,8 +11,8 @@ import numpy as np
 from papers.fed_multi_boost import MemoryState
 from radboost import MultiSourceBoostClassifier
 from radboost.families import Candidates, stumps_at
+from radboost.federated.client import Client, ClientData
 from radboost.federated.fitting import PROPOSABLE
-from radboost.federated.handlers import Client, ClientData
 from radboost.federated.messages import Message, Transport
 from radboost.rows.domains import DomainModel, fit_domains
 

@@ -14,11 +14,11 @@ import pytest
 from federation_tools import GRID, N_ROWS, LocalTransport, candidates, changed, clean_rows, domain_model, estimator
 from radboost.boosting import Trace
 from radboost.families import Candidates, stumps_at
-from radboost.federated.client import ClientRows, Task
+from radboost.federated.client import ClientRows
 from radboost.federated.descent import FederatedDescent
 from radboost.federated.fitting import TrainedByOwners, fit_federated
 from radboost.federated.fixed_point import Scales, from_words, largest_edge, to_words
-from radboost.federated.messages import Message
+from radboost.federated.messages import Message, Task
 from radboost.penalties import WeightedL1
 from radboost.rows.domains import DomainModel
 

@@ -9,9 +9,9 @@ import pytest
 
 from federation_tools import LocalTransport, all_rows, candidates, domain_model, estimator, rows_of
 from radboost.federated import candidates_from, learn_domains
+from radboost.federated.client import ClientData
 from radboost.federated.domains import loss_and_gradient
 from radboost.federated.fitting import fit_federated
-from radboost.federated.handlers import ClientData
 from radboost.rows.domains import fit_domains
 
 

@@ -16,9 +16,9 @@ from radboost.families import Candidates, stumps_at
 from radboost.families.columns import Column
 from radboost.families.thresholds import Stump
 from radboost.federated import learn_domains
+from radboost.federated.client import Client, ClientData
 from radboost.federated.fitting import TrainedByOwners, fit_federated
 from radboost.federated.fixed_point import to_words
-from radboost.federated.handlers import Client, ClientData
 from radboost.federated.messages import Message, ProtocolError, pack_hypotheses, unpack_hypotheses
 from radboost.model_file import ModelFileError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,6 @@ from radboost.boosting.trace import Step, Trace
 from radboost.families.candidates import Candidates, draw
 from radboost.families.sourced import SourcedHypothesis
 from radboost.federated.fixed_point import SCALE_BITS, Scales
-from radboost.federated.messages import Facts
 from radboost.federated.registry import ClientRecord
 from radboost.federated.server import BoostingServer, Totals
 from radboost.objectives.over_sources import OverSources
@@ -48,9 +47,7 @@ class State:
     losses: FloatArray
     slopes: FloatArray
     errors: FloatArray
-    slope_sums: Mapping[int, int]  # domain k -> sum of Phi' Q(k | x) over its rows
-    n_rows: Mapping[int, int]  # domain -> rows of the clients that have replied
-    clients: tuple[ClientRecord, ...]
+    replies: Totals  # of the clients of the round; the third sum of a domain k is that of Phi' Q(k | x)
 
 
 class FederatedDescent(RoundMaker):
@@ -92,7 +89,9 @@ class FederatedDescent(RoundMaker):
 
     def begin(self) -> None:
         unknown = np.full(self._n_domains, np.nan)
-        self._state = self._evaluate(0, State(Scales.at(self._loss, 1.0), unknown, unknown, unknown, {}, {}, ()))
+        self._state = self._evaluate(
+            0, State(Scales.at(self._loss, 1.0), unknown, unknown, unknown, Totals({}, {}, ()))
+        )
 
     def replay(self) -> None:
         raise NotImplementedError("a federation does not go on from an earlier fit")
@@ -101,20 +100,16 @@ class FederatedDescent(RoundMaker):
         state = self._state
         if float(np.nanmax(state.slopes, initial=0.0)) <= SMALLEST_SLOPE:
             return End(NO_LOSS)
-        self._all_replied = len(state.n_rows) == self._n_domains
-        steps = self._steps_of(round_index, state)
+        self._all_replied = len(state.replies.n_rows) == self._n_domains
+        chosen, steps = self._choose(round_index, state), list[Step]()
+        if chosen is not None:
+            source, hypothesis, edge = chosen
+            eta = self._step_size(round_index, state, source, hypothesis, edge)
+            steps = [self._take(round_index, source, hypothesis, eta)] if eta != 0.0 else []
         if not steps and not self._randomized and self._all_replied:
             return End(CONVERGED)
         self._state = self._evaluate(round_index + 1, state)
         return steps
-
-    def _steps_of(self, round_index: int, state: State) -> list[Step]:
-        chosen = self._choose(round_index, state)
-        if chosen is None:
-            return []
-        source, hypothesis, edge = chosen
-        eta = self._step_size(round_index, state, source, hypothesis, edge)
-        return [] if eta == 0.0 else [self._take(round_index, source, hypothesis, eta)]
 
     def history_entry(self) -> dict[str, float]:
         state, objective = self._state, self.over.value(self._state.losses) + sum(self._penalty_values)
@@ -126,10 +121,10 @@ class FederatedDescent(RoundMaker):
     def _evaluate(self, round_index: int, last: State) -> State:
         """Losses and slopes by the clients of a round, or the last ones of a domain without a reply; lines 4 to 10."""
         scales = last.scales
-        totals = self._losses(self.server.invite(round_index), scales)
+        totals = self.server.add_up("evaluate", self.server.invite(round_index), 4, scales)
         while totals.scales is not None and totals.scales != scales:
             scales = totals.scales
-            totals = self._losses(totals.clients, scales)
+            totals = self.server.add_up("evaluate", totals.clients, 4, scales)
         losses, slopes, errors = (array.copy() for array in (last.losses, last.slopes, last.errors))
         for domain, sums in totals.sums.items():
             m = totals.n_rows[domain]
@@ -142,17 +137,11 @@ class FederatedDescent(RoundMaker):
                 f"No client of the domain {unknown[0]!r} has answered yet, so that nothing is known of it. Start when "
                 "clients of all domains are connected."
             )
-        slope_sums = {domain: sums[2] for domain, sums in totals.sums.items()}
-        return State(scales, losses, slopes, errors, slope_sums, totals.n_rows, totals.clients)
+        return State(scales, losses, slopes, errors, totals)
 
-    def _losses(self, clients: Sequence[ClientRecord], scales: Scales) -> Totals:
-        return self.server.add_up("evaluate", clients, lambda client: _facts_of(scales), 4)
-
-    def _ask(
-        self, action: str, clients: Sequence[ClientRecord], facts: Callable[[ClientRecord], Facts], width: int
-    ) -> Totals:
+    def _ask(self, action: str, clients: Sequence[ClientRecord], *given: Any) -> Totals:
         """Totals within a round; a missing reply is noted, since it is no evidence of convergence."""
-        totals = self.server.add_up(action, clients, facts, width)
+        totals = self.server.add_up(action, clients, *given)
         self._all_replied &= len(totals.clients) == len(clients)
         return totals
 
@@ -161,47 +150,41 @@ class FederatedDescent(RoundMaker):
         mixture = self.over.weights(self._known_losses(state))
         worst = self.over.as_maximum() is not None
         sources = [k for k in range(self._n_domains) if mixture[k] > 0.0 or not worst]
-        per_row = np.array([mixture[k] / state.n_rows[k] if k in state.n_rows else 0.0 for k in range(self._n_domains)])
+        n_rows = state.replies.n_rows
+        per_row = np.array([mixture[k] / n_rows[k] if k in n_rows else 0.0 for k in range(self._n_domains)])
         unit = float(per_row.max())
         if unit == 0.0:
             return None
         factors = per_row / unit
         totals, clients = self._slopes(state, sources, factors)
-        best: tuple[float, tuple[int, Any, float] | None] = (RATE_TOLERANCE, None)
+        fastest, best = RATE_TOLERANCE, None
         for source in sources:
             scale = state.scales.slope_value(totals[source]) * unit
             if scale <= SMALLEST_SLOPE:
                 continue
             drawn = self._drawn(round_index, source, state)
             edges = self._edges(state, clients, source, factors, totals[source], drawn)
-            for candidate, edge in zip(drawn, edges, strict=True):
-                threshold = self._price(source, self._hypothesis(candidate)) / scale
-                size = abs(slope(edge, edge, 0.0, threshold, True)) * scale
-                if size > best[0]:
-                    best = (size, (source, candidate, edge))
-        if best[1] is None:
-            return None
-        source, candidate, edge = best[1]
-        return source, self._hypothesis(candidate), edge
+            for hypothesis, edge in zip(drawn, edges, strict=True):
+                rate = abs(slope(edge, edge, 0.0, self._price(source, hypothesis) / scale, True)) * scale
+                if rate > fastest:
+                    fastest, best = rate, (source, hypothesis, edge)
+        return best
 
     def _known_losses(self, state: State) -> FloatArray:
         """Losses of the domains, those without a reply in this round far below the others."""
         losses = state.losses.copy()
-        silent = [domain for domain in range(self._n_domains) if domain not in state.n_rows]
+        silent = [domain for domain in range(self._n_domains) if domain not in state.replies.n_rows]
         losses[silent] = losses.min() - SILENT_GAP
         return losses
 
-    def _hypothesis(self, candidate: Any) -> Any:
-        if isinstance(candidate, int) and self.candidates is not None:
-            return self.candidates.hypotheses[candidate]
-        return candidate
-
     def _drawn(self, round_index: int, source: int, state: State) -> list[Any]:
-        """Indices of candidates, or hypotheses that clients have trained; line 11."""
+        """Candidates of a source in a round, drawn or trained by clients; line 11."""
         if self.candidates is None:
-            return self.server.propose(state.clients, round_index, source)
-        n = len(self.candidates.hypotheses)
-        return list(draw(self._seeds[source], round_index, n, self.candidates.per_round))
+            return self.server.propose(state.replies.clients, round_index, source)
+        hypotheses = self.candidates.hypotheses
+        return [
+            hypotheses[k] for k in draw(self._seeds[source], round_index, len(hypotheses), self.candidates.per_round)
+        ]
 
     def _slopes(
         self, state: State, sources: Sequence[int], factors: FloatArray
@@ -209,12 +192,10 @@ class FederatedDescent(RoundMaker):
         """Source k -> sum over the rows of Phi' Q(k | x) times the factor of the domain; and the clients in it."""
         (counted,) = np.nonzero(factors)
         if len(counted) == 1 and list(sources) == counted.tolist():  # known since the losses were asked for
-            return {sources[0]: state.slope_sums.get(sources[0], 0)}, state.clients
-
-        def facts(client: ClientRecord) -> Facts:
-            return {**_facts_of(state.scales), "sources": list(sources), "factor": float(factors[client.domain])}
-
-        reported = self._ask("slopes", state.clients, facts, len(sources))
+            own = state.replies.sums.get(sources[0], [0, 0, 0])[2]
+            return {sources[0]: own}, state.replies.clients
+        facts = {"sources": list(sources)}
+        reported = self._ask("slopes", state.replies.clients, len(sources), state.scales, facts, factors)
         totals = {source: sum(sums[k] for sums in reported.sums.values()) for k, source in enumerate(sources)}
         return totals, reported.clients
 
@@ -229,22 +210,13 @@ class FederatedDescent(RoundMaker):
     ) -> list[float]:
         """Edges of candidates of a source under D, whose sum over the rows that count is 1."""
         asked = [client for client in clients if factors[client.domain] > 0.0]
-
-        def facts(client: ClientRecord) -> Facts:
-            return {
-                **_facts_of(state.scales),
-                "source": source,
-                "factor": float(factors[client.domain]),
-                "total": str(total),
-                "hypotheses": candidates,
-            }
-
-        reported = self._ask("edges", asked, facts, len(candidates))
+        facts = {"source": source, "total": str(total), "hypotheses": candidates}
+        reported = self._ask("edges", asked, len(candidates), state.scales, facts, factors)
         edges = [0] * len(candidates)
         for domain, sums in reported.sums.items():
             # A client that has dropped out since does not count as zero: the others stand for its domain.
-            dropped = reported.n_rows[domain] != state.n_rows[domain]
-            ratio = state.n_rows[domain] / reported.n_rows[domain]
+            dropped = reported.n_rows[domain] != state.replies.n_rows[domain]
+            ratio = state.replies.n_rows[domain] / reported.n_rows[domain]
             edges = [e + (round(ratio * more) if dropped else more) for e, more in zip(edges, sums, strict=True)]
         return [math.ldexp(float(edge), -SCALE_BITS) for edge in edges]
 
@@ -254,8 +226,8 @@ class FederatedDescent(RoundMaker):
             return on_grid(math.copysign(decayed(self._learning_rate, round_index), edge), self._grid)
         etas = [on_grid(math.copysign(LONGEST_STEP * LINE_RATIO**k, edge), self._grid) for k in range(N_LINE_STEPS)]
         scales = Scales.at(self._loss, 1.0 + self.server.largest_score + LONGEST_STEP)
-        facts = {**_facts_of(scales), "source": source, "etas": etas, "hypotheses": [hypothesis]}
-        reported = self._ask("line_search", state.clients, lambda client: facts, len(etas))
+        facts = {"source": source, "etas": etas, "hypotheses": [hypothesis]}
+        reported = self._ask("line_search", state.replies.clients, len(etas), scales, facts)
         before, after = self._known_losses(state), []
         for k in range(len(etas)):
             losses = before.copy()
@@ -305,7 +277,3 @@ class FederatedDescent(RoundMaker):
         if self.candidates is None:
             return complexity.trees(hypothesis.n_splits, m, float(self._n_features))
         return self.candidates.complexity(m, 1)
-
-
-def _facts_of(scales: Scales) -> Facts:
-    return {"scales": [scales.loss, scales.slope]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,12 @@ import numpy as np
 from radboost._validation import check_choice, check_integer
 from radboost.boosting import Driver, Trace
 from radboost.estimators import MultiSourceBoostClassifier
-from radboost.estimators._learning import FitPlan
+from radboost.estimators._learning import FitPlan, Outline
 from radboost.estimators.multi_source import _seeds
 from radboost.families.candidates import Candidates
-from radboost.federated.client import Task
 from radboost.federated.descent import FederatedDescent
 from radboost.federated.domains import learn_together
-from radboost.federated.messages import Facts, ProtocolError, Transport, check_voting_tree
+from radboost.federated.messages import Facts, ProtocolError, Task, Transport, check_voting_tree
 from radboost.federated.registry import client_records, register, select_alike, warn_of_left_out
 from radboost.federated.server import BoostingServer, Server
 from radboost.losses import get_loss
@@ -123,13 +121,7 @@ def _fit(
     Driver(maker, int(estimator.n_rounds), None, int(estimator.verbose)).run()
     columns = described[0]["columns"]
     feature_names = None if columns is None else np.array(columns, dtype=object)
-    rows: Any = SimpleNamespace(  # attributes of the rows that a fitted model records
-        n_features=task.n_features,
-        classes=np.array(task.classes),
-        feature_names=feature_names,
-        categories={},
-        n_outputs=1,  # there are two classes
-    )
+    rows = Outline(task.n_features, 1, np.array(task.classes), feature_names, {})  # one score: there are two classes
     fitted = estimator._fitted(trace, trace.n_rounds, plan, rows)
     estimator._warn(fitted)
     return fitted

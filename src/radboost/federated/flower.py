@@ -7,7 +7,7 @@ import logging
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ from flwr.serverapp.strategy import Result, Strategy
 from radboost._validation import check_choice, check_integer, check_real
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.candidates import Candidates
+from radboost.federated.client import ACTIONS, Client, ClientData
 from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, check_federation, fit_federated
-from radboost.federated.handlers import ACTIONS, Client, ClientData
 from radboost.federated.messages import Message, Transport
 from radboost.federated.registry import logger
 from radboost.model_file import check_can_save
@@ -133,24 +133,34 @@ def _client_data(load: Callable[[Context], Any], context: Context) -> ClientData
 
 
 class GridTransport(Transport):
-    """Messages on Flower's grid; the strategy writes the requests and reads the replies."""
+    """Messages on Flower's grid."""
 
-    def __init__(self, grid: Grid, strategy: FedMultiBoost, timeout: float) -> None:
-        self._grid, self._strategy, self._timeout = grid, strategy, timeout
+    def __init__(self, grid: Grid, timeout: float) -> None:
+        self._grid, self._timeout = grid, timeout
         self._n_exchanges = 0
 
     def connected(self) -> list[int]:
         return sorted(self._grid.get_node_ids())
 
-    def send(self, requests: Mapping[int, Message]) -> Iterable[tuple[int, Message | str]]:
+    def send(self, requests: Mapping[int, Message]) -> Iterator[tuple[int, Message | str]]:
         if not requests:
-            return []
+            return
         self._n_exchanges += 1
-        self._strategy.outbox = dict(requests)
-        messages = self._strategy.configure_train(self._n_exchanges, ArrayRecord(), ConfigRecord(), self._grid)
-        replies = self._grid.send_and_receive(messages, timeout=self._timeout)
-        self._strategy.aggregate_train(self._n_exchanges, replies)
-        return self._strategy.inbox
+        group, ttl = str(self._n_exchanges), 2.0 * self._timeout + 60.0
+        messages = [
+            FlowerMessage(to_records(message), node, f"train.{message.action}", group_id=group, ttl=ttl)
+            for node, message in sorted(requests.items())
+        ]
+        for reply in self._grid.send_and_receive(messages, timeout=self._timeout):
+            node = reply.metadata.src_node_id
+            if reply.has_error():
+                yield node, _last_line(reply.error.reason) or f"error {reply.error.code}"
+                continue
+            try:
+                message = from_records(_action(reply), reply.content)
+            except Exception as error:  # the content comes from a client: it can be anything
+                message = Message("unreadable", {"why": str(error)})
+            yield node, message
 
 
 class FedMultiBoost(Strategy):
@@ -201,9 +211,6 @@ class FedMultiBoost(Strategy):
         check_real("timeout", timeout, low=0.0, open_low=True)
         self.estimator, self.candidates, self.domain_model = estimator, candidates, domain_model
         self.clients_per_round, self.wait_for, self.timeout = clients_per_round, wait_for, timeout
-        self._timeout = timeout  # of the present run
-        self.outbox: dict[int, Message] = {}
-        self.inbox: list[tuple[int, Message | str]] = []
 
     def start(
         self,
@@ -219,13 +226,15 @@ class FedMultiBoost(Strategy):
         estimator = self.estimator
         if num_rounds is not None:
             estimator = MultiSourceBoostClassifier(**{**estimator.get_params(deep=False), "n_rounds": num_rounds})
-        self._timeout = self.timeout if timeout is None else timeout
-        _log_with_flower()
-        self._wait(grid)
+        timeout = self.timeout if timeout is None else timeout
+        if not logger.hasHandlers():  # then the log goes where Flower's does
+            logger.handlers = list(logging.getLogger("flwr").handlers)
+            logger.setLevel(logging.INFO)
+        self._wait(grid, timeout)
         self.summary()
         self.model_, server = fit_federated(
             estimator,
-            GridTransport(grid, self, self._timeout),
+            GridTransport(grid, timeout),
             candidates=self.candidates,
             domain_model=self.domain_model,
             clients_per_round=self.clients_per_round,
@@ -250,48 +259,27 @@ class FedMultiBoost(Strategy):
                 result.evaluate_metrics_serverapp[fitted.n_iter_] = metrics
         return result
 
-    def _wait(self, grid: Grid) -> None:
-        end = time.monotonic() + self._timeout
+    def _wait(self, grid: Grid, timeout: float) -> None:
+        end = time.monotonic() + timeout
         while (n := len(list(grid.get_node_ids()))) < self.wait_for:
             if time.monotonic() > end:
                 raise RuntimeError(
-                    f"After {self._timeout:g} seconds {n} clients are connected, and wait_for={self.wait_for}."
+                    f"After {timeout:g} seconds {n} clients are connected, and wait_for={self.wait_for}."
                 )
             time.sleep(POLL_SECONDS)
 
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[FlowerMessage]:
-        """Flower's messages for one exchange, from `outbox`."""
-        group, ttl = str(server_round), 2.0 * self._timeout + 60.0
-        return [
-            FlowerMessage(to_records(message), node, f"train.{message.action}", group_id=group, ttl=ttl)
-            for node, message in sorted(self.outbox.items())
-        ]
-
-    def aggregate_train(
-        self, server_round: int, replies: Iterable[FlowerMessage]
-    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Read the replies of one exchange into `inbox`; the server checks them and adds them up."""
-        self.inbox = []
-        for reply in replies:
-            node = reply.metadata.src_node_id
-            if reply.has_error():
-                self.inbox.append((node, _last_line(reply.error.reason) or f"error {reply.error.code}"))
-                continue
-            try:
-                self.inbox.append((node, from_records(_action(reply), reply.content)))
-            except Exception as error:  # the content comes from a client: it can be anything
-                self.inbox.append((node, Message("unreadable", {"why": str(error)})))
-        return None, None
-
-    def configure_evaluate(
-        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
-    ) -> Iterable[FlowerMessage]:
-        """No messages: losses and errors of every domain come with the sums of the round."""
+        """No messages: `start` runs rounds of its own, of several exchanges each."""
         return []
 
-    def aggregate_evaluate(self, server_round: int, replies: Iterable[FlowerMessage]) -> MetricRecord | None:
+    def aggregate_train(self, server_round: int, replies: Iterable[FlowerMessage]) -> tuple[None, None]:
+        return None, None
+
+    configure_evaluate = configure_train
+
+    def aggregate_evaluate(self, server_round: int, replies: Iterable[FlowerMessage]) -> None:
         return None
 
     def summary(self) -> None:
@@ -303,13 +291,6 @@ def _last_line(text: str | None) -> str:
     lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
     last = lines[-1] if lines else ""
     return last if len(last) <= MAX_REASON else f"{last[: MAX_REASON - 3]}..."
-
-
-def _log_with_flower() -> None:
-    """Send our log where Flower's goes, unless it has handlers."""
-    if not logger.hasHandlers():
-        logger.handlers = list(logging.getLogger("flwr").handlers)
-        logger.setLevel(logging.INFO)
 
 
 def server_app(

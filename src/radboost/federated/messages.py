@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from radboost.families.kinds import Shape
 from radboost.families.stored import read_hypotheses, write_hypotheses
-from radboost.federated.client import Task
 from radboost.rows.domains import DomainModel
 from radboost.trees.tree import Tree
 
@@ -34,6 +33,18 @@ class Message:
     def n_bytes(self) -> int:
         """Size of the content, without Flower's envelope."""
         return len(json.dumps(self.facts)) + sum(array.nbytes for array in self.arrays.values())
+
+
+@dataclass(frozen=True)
+class Task:
+    """Learning problem, Q and the fixed candidates; each client gets it once."""
+
+    loss: str
+    classes: Sequence[Any]  # ascending
+    domains: Sequence[Any]  # ascending
+    n_features: int
+    domain_model: DomainModel | None  # None with one domain
+    candidates: Sequence[Any] = ()
 
 
 class Transport(ABC):

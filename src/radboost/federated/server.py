@@ -11,13 +11,13 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.families.candidates import draw
 from radboost.federated.checks import SumCheck
-from radboost.federated.client import Task
 from radboost.federated.fixed_point import Scales, from_words
 from radboost.federated.messages import (
     Arrays,
     Facts,
     Message,
     ProtocolError,
+    Task,
     Transport,
     check_voting_tree,
     pack_hypotheses,
@@ -140,7 +140,7 @@ class BoostingServer:
         )  # rows of each domain
         self._per_round, self._seed, self._family = clients_per_round, seed, family
         self._candidates_per_round = candidates_per_round
-        self._index = {hypothesis.key(): k for k, hypothesis in enumerate(task.candidates)}
+        self._index = {id(hypothesis): k for k, hypothesis in enumerate(task.candidates)}
         self._steps: list[tuple[int, Any, float]] = []  # source, hypothesis, eta
         self.largest_score = 0.0  # upper bound; the descent sets it
         self._unknown_nodes: set[int] = set()
@@ -180,20 +180,29 @@ class BoostingServer:
         self._steps.append((source, hypothesis, eta))
 
     def add_up(
-        self, action: str, clients: Sequence[ClientRecord], facts: Callable[[ClientRecord], Facts], width: int
+        self,
+        action: str,
+        clients: Sequence[ClientRecord],
+        width: int,
+        scales: Scales,
+        facts: Facts | None = None,
+        factors: FloatArray | None = None,
     ) -> Totals:
-        """Totals of the `width` sums that each client returns."""
-        replies = self.ask(action, clients, facts, SumCheck(self.task.loss, width, self.largest_score))
+        """Totals of the `width` sums that each client returns; `factors` of the domains are sent to their clients."""
+
+        def own_facts(client: ClientRecord) -> Facts:
+            factor = {} if factors is None else {"factor": float(factors[client.domain])}
+            return {"scales": [scales.loss, scales.slope], **factor, **(facts or {})}
+
+        replies = self.ask(action, clients, own_facts, SumCheck(self.task.loss, width, self.largest_score))
         sums: dict[int, list[int]] = {}
         n_rows: dict[int, int] = {}
         for client, reply in replies.items():
             before = sums.get(client.domain, [0] * width)
             sums[client.domain] = [a + b for a, b in zip(before, from_words(reply.arrays["sums"]), strict=True)]
             n_rows[client.domain] = n_rows.get(client.domain, 0) + client.n_rows
-        scales = None
-        if action == "evaluate" and replies:
-            scales = Scales.largest(Scales(*reply.facts["scales"]) for reply in replies.values())
-        return Totals(sums, n_rows, tuple(replies), scales)
+        reported = [Scales(*reply.facts["scales"]) for reply in replies.values() if action == "evaluate"]
+        return Totals(sums, n_rows, tuple(replies), Scales.largest(reported) if reported else None)
 
     def propose(self, clients: Sequence[ClientRecord], round_index: int, source: int) -> list[Any]:
         """Distinct hypotheses of some clients of a domain, each trained on the client's rows."""
@@ -234,7 +243,7 @@ class BoostingServer:
         return {client: replies[client] for client in clients if client in replies}
 
     def _content(self, client: ClientRecord, facts: Facts) -> tuple[Facts, Arrays]:
-        """Content of a request with all steps since the client's position; "hypotheses" may be indices."""
+        """Content of a request with all steps since the client's position."""
         first = max(client.position, 0)
         steps = self._steps[first:]
         inline: list[Any] = []
@@ -255,10 +264,7 @@ class BoostingServer:
 
     def _index_of(self, hypothesis: Any, inline: list[Any]) -> int:
         """Index into the candidates of the task, followed by the hypotheses that travel with the message."""
-        if isinstance(hypothesis, int):
-            return hypothesis
-        index = self._index.get(hypothesis.key())
-        if index is not None:
-            return index
+        if id(hypothesis) in self._index:
+            return self._index[id(hypothesis)]
         inline.append(hypothesis)
         return len(self.task.candidates) + len(inline) - 1

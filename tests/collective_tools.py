@@ -1,88 +1,69 @@
-"""Several workers in one process: threads that each own a part of the rows and meet at a barrier."""
+"""Several workers in one process: threads that each own a part of the rows, with the collective of Dask's workers."""
 
 from __future__ import annotations
 
-import threading
+import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from radboost.distributed.collective import WorkerCollective
+from radboost.distributed.collective import TreeCollective, WorkerLostError, parent_of
 
 PATIENCE = 120.0  # seconds before a thread that waits for the others gives up
 
 
+class ThreadCollective(TreeCollective):
+    """One worker of a group, which calls its parent in the event loop of the group."""
+
+    def __init__(self, group: ThreadGroup, rank: int) -> None:
+        def call_parent(kind: str, contribution: Any) -> Any:
+            return group.workers[parent_of(rank)].contribute(kind, rank, contribution)
+
+        super().__init__(rank, group.n_workers, call_parent)
+        self.loop, self._met = group.loop, group.met if rank == 0 else []
+
+    def _over_all(self, kind: str, contribution: Any) -> Any:
+        n_numbers = int.from_bytes(contribution[:8], "little") if kind == "sum" else len(contribution)
+        self._met.append((kind, n_numbers))
+        return super()._over_all(kind, contribution)
+
+    def run_in_loop(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(PATIENCE)
+
+
 class ThreadGroup:
-    """`n_workers` threads and what each of them has put down for the others."""
+    """`n_workers` threads, and the operations of the first of them."""
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        self.met: list[tuple[str, int]] = []  # the kind of each meeting, and how much the first worker brought
-        self._barrier = threading.Barrier(n_workers)
-        # Two meetings take turns, so that one wait is enough: nobody is at the next but one before all have read this.
-        self._parts: list[list[Any]] = [[None] * n_workers, [None] * n_workers]
-        self._n_meetings = [0] * n_workers
+        self.met: list[tuple[str, int]] = []  # the kind of each operation, and the length of the contribution
+        self.workers: list[ThreadCollective] = []
+        self.loop = asyncio.new_event_loop()
 
-    def exchange(self, rank: int, kind: str, part: Any) -> list[Any]:
-        """What all workers have brought to this meeting, which must be of one kind and one length."""
-        parts = self._parts[self._n_meetings[rank] % 2]
-        self._n_meetings[rank] += 1
-        parts[rank] = (kind, len(part), part)
-        self._barrier.wait(PATIENCE)
-        if rank == 0:
-            self.met.append((kind, len(part)))
-        met = {(kind, length if kind != "gather" else 0) for kind, length, _ in parts}
-        if len(met) > 1:
-            raise RuntimeError(f"the workers met for different things: {[p[:2] for p in parts]}")
-        return [part for _, _, part in parts]
-
-    def run(self, work: Callable[[int, ThreadCollective], Any]) -> list[Any]:
+    def run(self, work: Callable[[int, Any], Any], collective: Callable[..., Any] = ThreadCollective) -> list[Any]:
         """The results of `work(rank, collective)` in one thread per worker; the first error of a worker is raised."""
-        results: list[Any] = [None] * self.n_workers
+        self.workers = [collective(self, rank) for rank in range(self.n_workers)]
         errors: list[BaseException] = []
 
-        def start(rank: int) -> None:
+        def start(rank: int) -> Any:
             try:
-                results[rank] = work(rank, ThreadCollective(self, rank))
+                return work(rank, self.workers[rank])
             except BaseException as error:
-                # A broken barrier is what the other workers see of an error, not an error of their own.
-                errors.insert(len(errors) if isinstance(error, threading.BrokenBarrierError) else 0, error)
-                self._barrier.abort()
+                # A `WorkerLostError` is what the other workers see of an error, not an error of their own.
+                errors.insert(len(errors) if isinstance(error, WorkerLostError) else 0, error)
+                for worker in self.workers:
+                    self.loop.call_soon_threadsafe(worker.abort, "another worker has failed")
 
-        threads = [threading.Thread(target=start, args=(rank,)) for rank in range(self.n_workers)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(self.n_workers + 1) as pool:
+            pool.submit(self.loop.run_forever)
+            results = list(pool.map(start, range(self.n_workers)))
+            self.loop.call_soon_threadsafe(self.loop.stop)
+        self.loop.close()
         if errors:
             raise errors[0]
         return results
-
-
-class ThreadCollective(WorkerCollective):
-    """One worker of a group."""
-
-    def __init__(self, group: ThreadGroup, rank: int) -> None:
-        super().__init__()
-        self._group = group
-        self._rank = rank
-
-    @property
-    def alone(self) -> bool:
-        return self._group.n_workers == 1
-
-    def exchange(self, kind: str, part: Any) -> list[Any]:
-        return self._group.exchange(self._rank, kind, part)
-
-    def sum(self, values: np.ndarray) -> None:
-        values[:] = np.sum(self.exchange("sum", values.copy()), axis=0)
-
-    def maximum(self, values: np.ndarray) -> None:
-        values[:] = np.max(self.exchange("maximum", values.copy()), axis=0)
-
-    def gather(self, data: bytes) -> list[bytes]:
-        return self.exchange("gather", data)
 
 
 def split_at_random(

@@ -85,8 +85,9 @@ def run_task(
     options: Callable[[int], dict[str, Any]] = lambda rank: {},
 ) -> list[Any]:
     """The model of each worker, of which each is a thread with its own parts; `options` are more arguments by rank."""
-    group = ThreadGroup(len(parts))
-    return group.run(lambda rank, _: task.run(parts[rank], collective(group, rank), first=rank == 0, **options(rank)))
+    return ThreadGroup(len(parts)).run(
+        lambda rank, workers: task.run(parts[rank], workers, first=rank == 0, **options(rank)), collective
+    )
 
 
 def fit_by_threads(
@@ -127,24 +128,24 @@ class AbortingCollective(ThreadCollective):
         super().__init__(group, rank)
         self._left = n_operations
 
-    def exchange(self, kind: str, part: Any) -> list[Any]:
+    def _over_all(self, kind: str, contribution: Any) -> Any:
         self._left -= 1
         if self._left < 0:
             raise AbortedError
-        return super().exchange(kind, part)
+        return super()._over_all(kind, contribution)
 
 
 def abort_after(estimator: Any, parts: Sequence[Partition], n_workers: int, n_operations: int) -> list[Trace]:
     """Finished rounds of each worker when all are stopped at the same collective operation."""
-    task, group = FitTask.of(estimator, arguments_of()), ThreadGroup(n_workers)
+    task = FitTask.of(estimator, arguments_of())
 
-    def work(rank: int, _: Any) -> Trace:
-        recorder, workers = FitRecorder(), AbortingCollective(group, rank, n_operations)
+    def work(rank: int, workers: Any) -> Trace:
+        recorder = FitRecorder()
         with suppress(AbortedError):
             task.run(parts[rank::n_workers], workers, first=rank == 0, recorder=recorder)
         return recorder.rounds()
 
-    return group.run(work)
+    return ThreadGroup(n_workers).run(work, lambda group, rank: AbortingCollective(group, rank, n_operations))
 
 
 def everything(model: Any) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from binning_tools import Loaded, described, table, weights_of
-from collective_tools import ThreadGroup
+from collective_tools import ThreadCollective, ThreadGroup
 from radboost.engine import BinnedData
 from radboost.trees import bin_rows
 from reference import binning
@@ -112,22 +112,20 @@ def test_columns_of_few_values_and_of_categories_are_exact() -> None:
 def test_summaries_are_much_smaller_than_what_they_stand_for() -> None:
     """What a worker tells the others of a column: at most 16 values with their weights for each bin."""
 
-    class Counting(ThreadGroup):
-        n_bytes = 0
-
-        def exchange(self, rank: int, kind: str, part: Any) -> list[Any]:
-            self.n_bytes = max(self.n_bytes, len(part) if kind == "gather" else 0)
-            return super().exchange(rank, kind, part)
+    class Counting(ThreadCollective):
+        def gather(self, data: bytes) -> list[bytes]:
+            sizes[-1] = max(sizes[-1], len(data))
+            return super().gather(data)
 
     X = np.random.default_rng(1).normal(size=(40_000, 1))
-    sizes = []
+    sizes: list[int] = []
     for sketched in (False, True):
-        group = Counting(2)
-        group.run(
+        sizes.append(0)
+        ThreadGroup(2).run(
             lambda rank, collective, flag=sketched: bin_rows(
                 X[rank::2], None, np.arange(20_000), BINS, 1, None, collective, sketched=flag
-            )
+            ),
+            Counting,
         )
-        sizes.append(group.n_bytes)
     assert sizes[0] > 8 * 20_000
     assert sizes[1] <= 16 + 16 * (2 * PER_BIN * BINS + 1)

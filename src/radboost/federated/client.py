@@ -93,10 +93,6 @@ class ClientRows:
         self._columns: Any = None
 
     @property
-    def n_rows(self) -> int:
-        return len(self.X)
-
-    @property
     def scores(self) -> FloatArray:
         return self._scores.values()  # type: ignore[no-any-return]
 
@@ -111,7 +107,7 @@ class ClientRows:
 
     def step(self, hypothesis: Any, source: int, eta: float) -> None:
         """f += eta Q(source | x) h(x)."""
-        columns = current().members(self.n_rows, 2)
+        columns = current().members(len(self.X), 2)
         slot = enter_again(hypothesis, self._raw, columns)
         self._scores.step(columns, slot, eta, self.n_threads, self._q[source])
         self.position += 1
@@ -138,8 +134,12 @@ class ClientRows:
         """
         view = self._view(source, factor)
         self._reweigh([view], scales, [0, 0, 0, total])
-        known = self._candidate_edges(view) if any(isinstance(one, int) for one in hypotheses) else []
-        columns = current().members(self.n_rows, 2)
+        if self._columns is None:  # slots follow the order of the candidates
+            self._columns = current().members(len(self.X), 2)
+            for hypothesis in self.task.candidates:
+                enter_again(hypothesis, self._raw, self._columns)
+        known = view.edge_sums(self._columns, False, self.n_threads) if self.task.candidates else []
+        columns = current().members(len(self.X), 2)
         inline = [k for k, one in enumerate(hypotheses) if not isinstance(one, int)]
         slots = {k: enter_again(hypotheses[k], self._raw, columns) for k in inline}
         new = view.edge_sums(columns, False, self.n_threads) if slots else []
@@ -147,7 +147,7 @@ class ClientRows:
 
     def line_losses(self, scales: Scales, source: int, hypothesis: Any, etas: Sequence[float]) -> list[int]:
         """Sum of Phi after each of some steps along a hypothesis; `scales` must cover all of them."""
-        columns, before, losses = current().members(self.n_rows, 2), self.scores, []
+        columns, before, losses = current().members(len(self.X), 2), self.scores, []
         slot = enter_again(hypothesis, self._raw, columns)
         for eta in etas:
             self._scores.step(columns, slot, eta, self.n_threads, self._q[source])
@@ -178,13 +178,6 @@ class ClientRows:
         view = self._views[source]
         view.set_factors(self._q[source], self._groups, np.array([factor]), self.n_threads)
         return view
-
-    def _candidate_edges(self, view: Any) -> list[int]:
-        if self._columns is None:  # slots follow the order of the candidates
-            self._columns = current().members(self.n_rows, 2)
-            for hypothesis in self.task.candidates:
-                enter_again(hypothesis, self._raw, self._columns)
-        return view.edge_sums(self._columns, False, self.n_threads)  # type: ignore[no-any-return]
 
 
 class ClientState(Protocol):

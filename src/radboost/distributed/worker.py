@@ -123,13 +123,13 @@ class Worker:
         """Reply of the callbacks in the client. Called in the thread of the fit."""
         from distributed.protocol.pickle import dumps  # which takes classes of a notebook along
 
-        async def reply() -> str | None:
+        async def ask() -> str | None:
             await self._events.put(dumps(event))
             return await self._replies.get()
 
-        answer = self._workers.run_in_loop(reply())
+        stop_reason = self._workers.run_in_loop(ask())
         self._workers.check_aborted()
-        return answer
+        return stop_reason
 
     async def next_event(self, *replies: str | None) -> bytes | None:
         """Next event of the first worker, pickled; waits for it. None: there are no more.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ import pytest
 
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import main
-from radboost.cli.cells import Cells, as_texts
-from radboost.cli.columns import ColumnSummary, FeatureTable, cells_of, decide_columns, numbers_of, table_of
-from radboost.cli.reading import RawTable, ReadOptions, read_table
-from radboost.cli.targets import TargetDecision, TargetSummary
-from radboost.model_file import ColumnSchema
+from radboost.cli.cells import Cells, cells_of
+from radboost.cli.columns import FeatureTable, decide_columns, table_of
+from radboost.cli.reading import read_table
+from radboost.cli.tables import RawTable, ReadOptions
+from radboost.cli.targets import Target, decide_target
 
 #: options of a fit that takes milliseconds
 FAST = ("--estimator", "softmax", "--jobs", "1", "--set", "n_rounds=10", "--set", "calibration=null")
@@ -73,28 +74,29 @@ def fitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any
 
 
 def decided(given: RawTable, names: Sequence[str], wanted: Collection[str] = (), height: int | None = None) -> Any:
-    """Columns, those left out and notes, decided from facts about parts of this many rows (None: one part)."""
-    seen: dict[str, ColumnSummary] = {}
-    for start in range(0, given.n_rows, height or given.n_rows):
-        part = given.take(np.arange(start, min(given.n_rows, start + (height or given.n_rows))))
-        for name in names:
-            cells = cells_of(part, name, MISSING_WORDS, as_names=name in wanted)
-            one = ColumnSummary.of(cells, as_names=name in wanted, may_number_rows=name == "column_1")
-            seen[name] = seen[name].merged(one) if start else one
-    by_row = partial(cells_of, given, missing=MISSING_WORDS)
-    return decide_columns(given.name, seen, wanted, lambda name: [by_row(name)])
+    """Columns, those left out and notes, decided from summaries of parts of this many rows (None: one part)."""
+    seen = {name: summary(given, name, height, as_names=name in wanted) for name in names}
+    return decide_columns(given.name, seen, wanted, given.n_rows)
+
+
+def summary(given: RawTable, name: str, height: int | None = None, *, as_names: bool = False, **options: Any) -> Cells:
+    """Summary of a column, merged from parts of this many rows (None: one part)."""
+    height, parts = height or given.n_rows, []
+    for start in range(0, given.n_rows, height):
+        part = given.take(np.arange(start, min(given.n_rows, start + height)))
+        cells = cells_of(part, name, MISSING_WORDS, as_names=as_names)
+        parts.append((cells.as_texts() if as_names else cells).summary(**{"all_numbers": False, **options}))
+    by_row = partial(cells_of, given, name, MISSING_WORDS)
+    return replace(reduce(Cells.merged, parts), by_row=lambda: [by_row()])
 
 
 def features(given: RawTable, names: Sequence[str], wanted: Collection[str] = ()) -> FeatureTable:
     """Values of the columns that are decided on."""
-
-    def content(column: ColumnSchema) -> Any:
-        cells = cells_of(given, column.name, MISSING_WORDS, as_names=column.name in wanted)
-        return as_texts(cells) if column.kind == "category" else numbers_of(cells, column.kind, column.number_format)
-
-    return table_of(decided(given, names, wanted)[0], content)
+    columns = decided(given, names, wanted)[0]
+    return table_of(columns, lambda column: cells_of(given, column.name, MISSING_WORDS, as_names=column.name in wanted))
 
 
-def target_of(cells: Cells, task: str | None = None) -> TargetDecision:
+def target_of(cells: Cells, task: str | None = None) -> Target:
     """Decision on a target in one part."""
-    return TargetSummary.of(cells).decide(task, lambda: [cells])
+    seen = replace(cells.summary(all_numbers=True), by_row=lambda: [cells])
+    return decide_target(seen, len(cells.present), task)

@@ -68,8 +68,8 @@ def ours(path: str, threads: int, texts: list[str]) -> Iterator[str]:
     from radboost import DeepBoostClassifier
     from radboost.cli.console import Console
     from radboost.cli.options import FitOptions
-    from radboost.cli.reading import ReadOptions
     from radboost.cli.source import RowSource
+    from radboost.cli.tables import ReadOptions
 
     given: dict[str, Any] = dict.fromkeys((field.name for field in fields(FitOptions)), ())
     given |= {"data": (path,), "target": TARGET, "read": ReadOptions()}

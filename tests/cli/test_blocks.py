@@ -12,8 +12,8 @@ import pytest
 from command_tables import decided, features, read
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import csv_text
-from radboost.cli.cells import read_cells
-from radboost.cli.columns import cells_of
+from radboost.cli.cells import cells_of
+from radboost.cli.tables import RawTable
 
 ROWS = [f"{k % 7},{k / 8},t{k % 5}" for k in range(60)]
 TEXTS = {
@@ -37,7 +37,7 @@ def test_blocks_are_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, w
         assert given.names == names
         part = given.take(np.flatnonzero(np.arange(given.n_rows) % 3))
         cells = [cells_of(one, name, MISSING_WORDS) for one in (given, part) for name in names]
-        texts = [(one.texts.values, one.texts.codes.tolist(), one.texts.counts.tolist()) for one in cells if one.texts]
+        texts = [(one.texts, one.ranks.tolist(), one.counts.tolist()) for one in cells]
         values = {name: one.tolist() for name, one in features(given, names, {"c"}).values.items()}
         return texts, decided(given, names, {"c"}), values, given.row_names(np.array([2, 50]))
 
@@ -65,7 +65,7 @@ def test_bytes_that_are_no_text_in_a_late_block(tmp_path: Path, monkeypatch: pyt
 def test_a_dictionary_that_fills_its_type_has_missing_values() -> None:
     words, codes = [f"w{k:03d}" for k in range(128)], [*range(127, -1, -1), None]
     column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), words)])
-    texts = read_cells("a", column, (), spelled=False, decimal_comma=False).texts
-    assert texts is not None
-    assert texts.values == tuple(words)
-    assert texts.codes.tolist() == [*range(127, -1, -1), -1]
+    cells = cells_of(RawTable("t", pa.table({"a": column})), "a", ())
+    assert cells.texts == tuple(words)
+    assert cells.ranks.tolist() == [*range(127, -1, -1), 128]
+    assert cells.of_rows(np.arange(128), -1).tolist() == [*range(127, -1, -1), -1]

@@ -20,9 +20,10 @@ from command_tables import FAST, HEADER, fails, fitted, lines, write_csv
 from radboost.cli import main
 from radboost.cli.columns import FeatureTable, match_columns
 from radboost.cli.console import RoundProgress
-from radboost.cli.reading import ReadOptions, read_table
+from radboost.cli.reading import read_table
 from radboost.cli.rows import notes_of_left_out
 from radboost.cli.splitting import table_hashes
+from radboost.cli.tables import ReadOptions
 
 
 def test_a_model_of_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

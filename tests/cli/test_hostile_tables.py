@@ -16,7 +16,8 @@ from pyarrow import csv as arrow_csv
 from command_tables import read
 from radboost import _tables
 from radboost.cli import csv_text, main
-from radboost.cli.reading import ReadOptions, read_table
+from radboost.cli.reading import read_table
+from radboost.cli.tables import ReadOptions
 
 
 def test_long_cells_and_long_names_are_read(tmp_path: Path) -> None:

@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from command_tables import decided, features, read, target_of
+from command_tables import decided, features, read, summary, target_of
 from radboost._number_formats import MISSING_WORDS
-from radboost.cli.cells import DistinctValues, as_dates, as_numbers, as_texts, kind_of
-from radboost.cli.columns import cells_of, find_column
-from radboost.cli.reading import RawTable, ReadOptions, read_table
+from radboost.cli.cells import cells_of
+from radboost.cli.kinds import infer_kind
+from radboost.cli.reading import read_table
 from radboost.cli.splitting import fingerprint, hold_out, table_hashes
+from radboost.cli.tables import RawTable, ReadOptions, find_column
 from radboost.cli.targets import known_labels
 
 
@@ -51,11 +52,8 @@ def test_every_format_is_the_same_table(tmp_path: Path, monkeypatch: pytest.Monk
     for name in names:
         given = read_table(str(tmp_path / name), ReadOptions())
         assert given.names == ["a", "b"], name
-        cells = [cells_of(given, column, MISSING_WORDS) for column in given.names]
-        assert [kind_of(DistinctValues.of(one)).name for one in cells] == ["number", "category"], name
-        numbers = as_numbers(cells[0])
-        assert numbers is not None
-        assert numbers.tolist() == [1, 2, 3]
+        assert [infer_kind(summary(given, column)).name for column in given.names] == ["number", "category"], name
+        assert features(given, ["a"]).values["a"].tolist() == [1, 2, 3]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(texts["t.csv"].encode())))
     assert read_table("-", ReadOptions()).table.to_pydict() == {"a": ["1", "2", "3"], "b": ["x", "y", "z"]}
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "t.parquet").read_bytes())))
@@ -79,11 +77,10 @@ def test_text_with_a_bom_quotes_and_latin_letters(file: Path) -> None:
 def test_single_quotes_around_every_value(file: Path) -> None:
     given = read(file, "'age','size','y'\n'40-49','-1','no'\n?,'2.5','it''s'\n'50-59','?','no'\n")
     assert given.names == ["age", "size", "y"]
-    cells = [cells_of(given, name, MISSING_WORDS) for name in given.names]
-    assert [kind_of(DistinctValues.of(one)).name for one in cells] == ["category", "number", "category"]
-    assert [one.texts.values for one in cells if one.texts] == [("40-49", "50-59"), ("-1", "2.5"), ("it''s", "no")]
-    some = read(file, "a\n'u'\nv\n", separator=",")
-    assert as_texts(cells_of(some, "a", MISSING_WORDS)).values == ("'u'", "v")
+    seen = [summary(given, name) for name in given.names]
+    assert [infer_kind(one).name for one in seen] == ["category", "number", "category"]
+    assert [one.texts for one in seen] == [("40-49", "50-59"), ("-1", "2.5"), ("it''s", "no")]
+    assert summary(read(file, "a\n'u'\nv\n", separator=","), "a").texts == ("'u'", "v")
     assert read(file, "'1','x'\n'2','y'\n").names == ["column_1", "column_2"]
     with pytest.raises(
         ValueError, match=r"its columns are 'u', 'no'. Its first line may be a row: then say --no-header"
@@ -167,21 +164,17 @@ def test_files_that_are_not_there(tmp_path: Path, file: Path) -> None:
 )
 def test_kinds(file: Path, values: list[str], kind: str) -> None:
     given = read(file, "x\n" + "".join(f'"{value}"\n' for value in values), header=True, separator=",")
-    assert kind_of(DistinctValues.of(cells_of(given, "x", MISSING_WORDS))).name == kind
+    assert infer_kind(summary(given, "x")).name == kind
 
 
 def test_dates_and_decimal_commas(file: Path) -> None:
     given = read(file, "d;x;e\n1970-01-02;1,5;31.12.2020\n1970-01-01 12:00;2;1.1.2021\n")
-    days = as_dates(cells_of(given, "d", MISSING_WORDS))
-    assert days is not None
-    assert days.tolist() == [1.0, 0.5]
-    numbers = as_numbers(cells_of(given, "x", MISSING_WORDS))
-    assert numbers is not None
-    assert numbers.tolist() == [1.5, 2.0]
+    values = features(given, ["d", "x"]).values
+    assert (values["d"].tolist(), values["x"].tolist()) == ([1.0, 0.5], [1.5, 2.0])
     with pytest.raises(ValueError, match=r"looks like dates .* --ignore 'e'"):
-        kind_of(DistinctValues.of(cells_of(given, "e", MISSING_WORDS)))
+        decided(given, ["e"])
     given = read(file, "x\ninf\n1\n", separator=",", header=True)
-    assert kind_of(DistinctValues.of(cells_of(given, "x", (*MISSING_WORDS, "inf")))).name == "number"
+    assert cells_of(given, "x", (*MISSING_WORDS, "inf")).texts == ("1",)
     with pytest.raises(ValueError, match=r"holds infinity in row 1 \(line 2\)"):
         decided(given, ["x"])
 
@@ -197,7 +190,7 @@ def test_what_a_model_cannot_use_is_left_out(file: Path) -> None:
     columns, _, notes = decided(many, ["t"])
     assert len(columns[0].categories) == 255
     assert "300 different texts" in notes[0]
-    nested = RawTable("t", pa.table({"l": [[1], [2]]}), as_text=False, decimal_comma=False, remarks=())
+    nested = RawTable("t", pa.table({"l": [[1], [2]]}))
     with pytest.raises(ValueError, match=r"'l' holds list.*--ignore 'l'"):
         decided(nested, ["l"])
 
@@ -227,8 +220,8 @@ def test_too_many_classes(file: Path) -> None:
 
 def test_labels_of_a_model(file: Path) -> None:
     cells = cells_of(read(file, "y\n1\n?\n2\n3\n", separator=",", header=True), "y", MISSING_WORDS)
-    labels, kept, unknown = known_labels(cells, np.array([1, 2]))
-    assert (labels.tolist(), kept.tolist(), unknown) == ([1, 2, "3"], [0, 2, 3], ["3"])
+    labels, unknown = known_labels(cells, np.array([1, 2]))
+    assert (labels.tolist(), unknown) == ([1, 2, 3], ["3"])
     with pytest.raises(ValueError, match=r"holds '1', '2', '3', and the classes of the model are 'a', 'b'"):
         known_labels(cells, np.array(["a", "b"]))
 

@@ -15,14 +15,14 @@ import pyarrow.parquet as parquet
 import pytest
 
 import radboost
-from command_tables import decided, fails, fitted, target_of, write_csv
+from command_tables import decided, fails, fitted, summary, target_of, write_csv
 from radboost import RGBRegressor, SoftmaxBoostClassifier
-from radboost.cli import columns, main, reading, source, targets
-from radboost.cli.cells import as_texts, read_cells
+from radboost.cli import cells, main, reading, source
+from radboost.cli.cells import cells_of
 from radboost.cli.columns import table_of
-from radboost.cli.reading import RawTable
 from radboost.cli.rows import LabeledRows
-from radboost.cli.targets import TargetSummary
+from radboost.cli.tables import RawTable
+from radboost.cli.targets import decide_target
 from radboost.model_file import ColumnSchema
 
 FAST = ("--target", "answer", "--estimator", "softmax", "--jobs", "1", "--force")
@@ -105,7 +105,7 @@ def every_rule() -> RawTable:
         "fraction": pa.array(rng.random(N)),
         "class": pa.array(rng.choice(["a", "b", "c"], N)),
     }
-    return RawTable("t", pa.table(columns), as_text=False, decimal_comma=False, remarks=())
+    return RawTable("t", pa.table(columns))
 
 
 def hard_table(folder: Path) -> Any:
@@ -211,30 +211,23 @@ def test_parts_decide_as_the_table_does(height: int) -> None:
 
 @pytest.mark.parametrize("target", ["few", "whole", "fraction", "class", "typed flag", "text"])
 def test_parts_decide_on_the_target_as_the_table_does(target: str) -> None:
-    column = every_rule().table.column(target)
-
-    def cells(start: int, end: int) -> Any:
-        return read_cells(target, column.slice(start, end - start), (), spelled=False, decimal_comma=False)
-
-    expected = target_of(cells(0, N))
-    for height in (1, 11):
-        seen = TargetSummary.of(cells(0, height))
-        for start in range(height, N, height):
-            seen = seen.merged(TargetSummary.of(cells(start, min(N, start + height))))
-        found = seen.decide(None, lambda: [cells(0, N)])
-        assert (found.task, found.reason) == (expected.task, expected.reason)
+    given = every_rule()
+    seen = [summary(given, target, height, all_numbers=True) for height in (N, 1, 11)]
+    found = [decide_target(one, int(one.counts.sum()), None) for one in seen]
+    assert len({(one.task, one.reason, str(one.classes)) for one in found}) == 1
 
 
 def test_more_different_values_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "MOST_DIFFERENT", 50)
-    monkeypatch.setattr(targets, "MOST_DIFFERENT", 50)
+    monkeypatch.setattr(cells, "MOST_DIFFERENT", 50)
     given = every_rule()
     left_out = decided(given, given.names, (), 30)[1]
-    assert {name for name, why in left_out.items() if "more than 50 different texts" in why} == {"id", "many"}
+    assert {name for name, why in left_out.items() if "different texts, too many to tell apart" in why} == {
+        "id",
+        "many",
+    }
 
     def of(target: str, task: str | None = None) -> str:
-        cells = read_cells(target, given.table.column(target), (), spelled=False, decimal_comma=False)
-        return target_of(cells, task).reason
+        return target_of(cells_of(given, target, ()), task).reason
 
     assert of("whole") == f"'whole' holds more than 50 different whole numbers in {N} rows"
     assert of("fraction") == "'fraction' holds numbers with fractions"
@@ -248,9 +241,8 @@ def test_parts_together_show_what_the_table_does() -> None:
     column = ColumnSchema("a", "category", ("u",))
 
     def part(first: int, last: int) -> LabeledRows:
-        cells = read_cells("a", pa.chunked_array([texts[first:last]]), (), spelled=False, decimal_comma=False)
-        rows = np.arange(first, last)
-        return LabeledRows(table_of((column,), lambda _: as_texts(cells)), rows, None, rows)
+        given, rows = RawTable("t", pa.table({"a": texts[first:last]})), np.arange(first, last)
+        return LabeledRows(table_of((column,), lambda _: cells_of(given, "a", ())), rows, None, rows)
 
     whole = LabeledRows.joined([part(0, 3), part(3, 5), part(5, 7)]).table.take(np.arange(7))
     assert whole.for_model("table", with_others=True)["a"].to_pylist() == texts
@@ -263,8 +255,8 @@ import sys
 from radboost import DeepBoostClassifier
 from radboost.cli.console import Console
 from radboost.cli.options import FitOptions
-from radboost.cli.reading import ReadOptions
 from radboost.cli.source import RowSource
+from radboost.cli.tables import ReadOptions
 
 def kilobytes(name):
     return int(open("/proc/self/status").read().split(name + ":")[1].split()[0])

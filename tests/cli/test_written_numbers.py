@@ -13,8 +13,10 @@ import pytest
 from command_tables import decided, features, target_of
 from radboost._number_formats import MISSING_WORDS
 from radboost.cli import main
-from radboost.cli.columns import cells_of, match_columns
-from radboost.cli.reading import RawTable, ReadOptions, read_table
+from radboost.cli.cells import cells_of
+from radboost.cli.columns import match_columns
+from radboost.cli.reading import read_table
+from radboost.cli.tables import RawTable, ReadOptions
 from radboost.model_file import Schema
 
 N = 120
@@ -76,7 +78,7 @@ def test_a_note_shows_how_the_least_usual_number_is_read(tmp_path: Path) -> None
 
 def test_parts_of_a_typed_file_decide_alike() -> None:
     table = pa.table(messy()[0] | {"code": [f"{place % 40}" for place in range(N)], "y": ["u", "v"] * (N // 2)})
-    typed = RawTable("t", table, as_text=False, decimal_comma=False, remarks=())
+    typed = RawTable("t", table)
     expected = decided(typed, table.column_names[:-1])
     assert decided(typed, table.column_names[:-1], (), 50) == expected
     assert [column.kind for column in expected[0]] == ["number"] * 6 + ["category"]

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from radboost.cli.cells import is_number, unquoted
-
-if TYPE_CHECKING:
-    from radboost.cli.reading import ReadOptions
+from radboost.cli.tables import ReadOptions, refuse_twice
 
 SEPARATORS = (",", ";", "\t", "|")
 GZIP = b"\x1f\x8b"
@@ -256,6 +254,8 @@ def _may_be_number(text: str) -> bool:
 
 
 def _names_of(records: list[list[str]], has_header: bool, options: ReadOptions) -> tuple[list[str], list[str]]:
+    import pyarrow as pa
+
     first = records[0]
     if options.names is not None:
         return list(options.names), []
@@ -265,14 +265,5 @@ def _names_of(records: list[list[str]], has_header: bool, options: ReadOptions) 
             f"column_{len(first)}; --header says that it has names, and --names a,b,... gives other ones"
         )
         return [f"column_{index + 1}" for index in range(len(first))], [] if options.header is False else [said]
-    return [cell or f"column_{index + 1}" for index, cell in enumerate(unquoted(first))], []
-
-
-def refuse_twice(name: str, names: list[str]) -> None:
-    twice = [one for one, often in Counter(names).items() if often > 1]
-    if twice:
-        raise ValueError(
-            f"{name} has more than one column named {twice[0]!r}; give every column a name of its own (--names a,b,... "
-            "does so for CSV; with a line of names in the file, --header too; without one, --no-header names columns "
-            "column_1, column_2, ...)"
-        )
+    names = unquoted(pa.array([cell or None for cell in first], pa.string())).to_pylist()
+    return [name or f"column_{index + 1}" for index, name in enumerate(names)], []

@@ -13,14 +13,15 @@ import numpy as np
 import typer
 
 from radboost._numbers import number_text
-from radboost.cli.columns import FeatureTable, find_column, match_columns
+from radboost.cli.columns import FeatureTable, match_columns
 from radboost.cli.console import Console
 from radboost.cli.evaluation import Evaluation, subject_of, write_report
 from radboost.cli.files import check_new, check_page, write_whole
 from radboost.cli.options import NO_WORDS, Data, Force, Listed, ModelFile, file_option
-from radboost.cli.reading import STDIN, RawTable, ReadOptions, read_table
+from radboost.cli.reading import STDIN, read_table
 from radboost.cli.rows import LabeledRows, labeled_rows
 from radboost.cli.splitting import fingerprint
+from radboost.cli.tables import RawTable, ReadOptions, find_column
 from radboost.cli.writing import format_to_write, write_table
 from radboost.estimators._predicting import labels_and_probabilities
 from radboost.explain.explanation import Contribution
@@ -235,7 +236,7 @@ def _kept(given: RawTable, name: str) -> Any:
     import pyarrow.compute
 
     column = given.table.column(name)
-    return pyarrow.compute.utf8_trim_whitespace(column.cast("string")) if given.as_text else column
+    return pyarrow.compute.utf8_trim_whitespace(column.cast("string")) if given.separator is not None else column
 
 
 def _predictions(model: Any, X: Any, *, proba: bool, contributions: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import typer
 from radboost.cli.console import Console
 from radboost.cli.files import check_new, check_page, same_file
 from radboost.cli.models import METRICS
-from radboost.cli.reading import ReadOptions
+from radboost.cli.tables import ReadOptions
 
 
 class Listed(tuple[str, ...]):

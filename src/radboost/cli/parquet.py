@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from radboost.cli.reading import RawTable, typed_table
+from radboost.cli.reading import typed_table
+from radboost.cli.tables import RawTable
 from radboost.distributed.parquet import NUMBER_BYTES, parquet_parts
 
 PART_BYTES = 2**23  # of a part, with 8 bytes a value; reading takes several times as much

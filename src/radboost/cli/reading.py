@@ -9,18 +9,15 @@ import gzip
 import re
 import sys
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._numbers import listed
-from radboost.cli.cells import RowNames
 from radboost.cli.csv_text import (
     GZIP,
     CsvText,
@@ -28,9 +25,9 @@ from radboost.cli.csv_text import (
     begun_records,
     in_utf8,
     read_csv,
-    refuse_twice,
     without_lines,
 )
+from radboost.cli.tables import RawTable, ReadOptions, RowNames, refuse_twice
 
 if TYPE_CHECKING:
     from radboost.cli.parquet import ParquetTable
@@ -49,72 +46,6 @@ IN_MEMORY_BYTES = 2**28  # of the values of a table in Parquet files, above whic
 _MAX_NESTING = 64
 _TOO_LARGE = "{} does not fit into memory; give a part of its rows or columns"
 _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """Options for reading files; None: detected from the content."""
-
-    format: str | None = None
-    separator: str | None = None
-    header: bool | None = None
-    names: tuple[str, ...] | None = None
-    skip: int = 0
-
-
-@dataclass(frozen=True)
-class RawTable:
-    """Table as it is in a file; columns of CSV are text."""
-
-    name: str
-    table: Any
-    """Table of pyarrow, with names that are all different; texts of CSV are dictionary-encoded."""
-    as_text: bool
-    """True if numbers are written as text, as in CSV."""
-    decimal_comma: bool
-    remarks: tuple[str, ...]
-    kept: npt.NDArray[np.int64] | None = None
-    """Indices of the rows in the file; None for all of them."""
-    lines: Callable[[Sequence[int]], list[str]] | None = None
-    """Names of rows of the file in messages, by their numbers from 1 on; None: by these numbers."""
-
-    def take(self, rows: npt.NDArray[np.int64]) -> RawTable:
-        """Rows with these ascending indices."""
-        chosen = np.zeros(self.n_rows, dtype=bool)
-        chosen[rows] = True
-        # `take` would make one dictionary of those of all chunks
-        return replace(self, table=self.table.filter(chosen), kept=rows if self.kept is None else self.kept[rows])
-
-    @property
-    def numbers(self) -> npt.NDArray[np.int64]:
-        """Numbers of the rows in the file, from 1 on."""
-        return np.arange(1, self.n_rows + 1) if self.kept is None else self.kept + 1
-
-    @property
-    def row_names(self) -> RowNames:
-        """Function from ascending indices of rows to their names in messages; it does not keep the table."""
-        return partial(_row_names, self.kept, self.lines)
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.table.column_names)
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.table.num_rows)
-
-    def parts(self, names: Sequence[str]) -> list[Any]:
-        """The table as its only part."""
-        return [self]
-
-    def read(self) -> RawTable:
-        """The table itself, as a part that is in memory."""
-        return self
-
-
-def _row_names(kept: npt.NDArray[np.int64] | None, lines: Any, rows: npt.NDArray[np.int64]) -> list[str]:
-    numbers = (rows + 1 if kept is None else kept[rows] + 1).tolist()
-    return [f"row {number:,}" for number in numbers] if lines is None else lines(numbers)
 
 
 def open_tables(paths: Sequence[str], options: ReadOptions) -> RawTable | ParquetTable:
@@ -183,15 +114,15 @@ def read_tables(paths: Sequence[str], options: ReadOptions) -> RawTable:
         return first
     import pyarrow as pa
 
-    tables = [one.table if one.as_text else _plain_table(one.table) for one in given]
+    tables = [_plain_table(one.table) if one.separator is None else one.table for one in given]
     for table, other in zip(tables[1:], given[1:], strict=True):
-        if (other.as_text, other.decimal_comma) != (first.as_text, first.decimal_comma):
+        if len({(one.separator is None, one.separator == ";") for one in (first, other)}) > 1:
             raise ValueError(f"{first.name} and {other.name} are not of one format; convert them to one")
         _check_same_columns(first.name, tables[0].schema, other.name, table.schema)
     remarks = tuple(dict.fromkeys(remark for one in given for remark in one.remarks))
     together = pa.concat_tables([table.select(first.names) for table in tables])
     row_names = partial(_of_files, [(one.name, one.row_names) for one in given], [one.n_rows for one in given])
-    return RawTable(first.name, together, first.as_text, first.decimal_comma, remarks, lines=row_names)
+    return RawTable(first.name, together, first.separator, remarks, lines=row_names)
 
 
 def _of_files(files: Sequence[tuple[str, RowNames]], heights: Sequence[int], numbers: Sequence[int]) -> list[str]:
@@ -310,7 +241,7 @@ def typed_table(name: str, table: Any) -> RawTable:
         if pa.types.is_string_view(field.type):  # of which pyarrow cannot take rows
             table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
     refuse_twice(name, table.column_names)
-    return RawTable(name, table, as_text=False, decimal_comma=False, remarks=())
+    return RawTable(name, table)
 
 
 def _check_json(data: bytes, name: str) -> None:
@@ -347,8 +278,7 @@ def _read_arrow(source: Any) -> Any:
 def _read_text(text: CsvText, name: str, kind: str, options: ReadOptions) -> RawTable:
     given = read_csv(text, name, kind, options)
     lines = partial(_with_lines, name, given.separator, options.skip, int(given.has_header))
-    comma = given.separator == ";"
-    return RawTable(name, given.table, as_text=True, decimal_comma=comma, remarks=given.remarks, lines=lines)
+    return RawTable(name, given.table, given.separator, given.remarks, lines=lines)
 
 
 def _with_lines(path: str, separator: str, skip: int, n_names: int, numbers: Sequence[int]) -> list[str]:

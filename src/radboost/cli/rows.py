@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,17 +13,19 @@ import numpy.typing as npt
 from radboost._number_formats import MISSING_WORDS
 from radboost._numbers import listed
 from radboost._typing import FloatArray
-from radboost.cli.cells import as_numbers
-from radboost.cli.columns import FeatureTable, cells_of, find_column, match_columns
+from radboost.cli.cells import cells_of
+from radboost.cli.columns import FeatureTable, match_columns
 from radboost.cli.console import Console
+from radboost.cli.kinds import Number
 from radboost.cli.options import FitOptions
-from radboost.cli.reading import RawTable, read_table
 from radboost.cli.splitting import table_hashes
-from radboost.cli.targets import TargetSummary, check_all_numbers, known_labels, present
+from radboost.cli.tables import RawTable, find_column
+from radboost.cli.targets import check_all_numbers, known_labels
 from radboost.model_file import Schema
 from radboost.rows.hashing import Hashes, joined
 
 FEWEST_ROWS = 10
+_ARRAYS = ("y", "weights", "numbers", "units", "times", "known_hashes")
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,13 @@ class LabeledRows:
     """Hash of the observation that a row belongs to; None: equal rows are one observation."""
     times: FloatArray | None = None
     """Times of the rows by --time."""
+    known_hashes: Hashes | None = None
+    """Hashes of rows without columns; None: computed from the table."""
 
     @cached_property
     def hashes(self) -> Hashes:
         """Hash of the values of each row, without its target."""
-        return table_hashes(self.table)
+        return table_hashes(self.table) if self.known_hashes is None else self.known_hashes
 
     @cached_property
     def keys(self) -> Hashes:
@@ -54,32 +58,25 @@ class LabeledRows:
         """Same rows in an order that depends on their content alone."""
         return self.take(np.argsort(self.keys, kind="stable"))
 
-    def take(self, rows: npt.NDArray[Any]) -> LabeledRows:
-        """Rows with these indices."""
-        weights, units, times = (
-            None if values is None else values[rows] for values in (self.weights, self.units, self.times)
-        )
-        return LabeledRows(self.table.take(rows), self.y[rows], weights, self.numbers[rows], units, times)
+    def take(self, rows: npt.NDArray[Any] | None) -> LabeledRows:
+        """Rows with these indices; None: all."""
+        if rows is None:
+            return self
+        arrays: dict[str, Any] = {name: None if (of := getattr(self, name)) is None else of[rows] for name in _ARRAYS}
+        return LabeledRows(self.table.take(rows), **arrays)
+
+    def without_columns(self) -> LabeledRows:
+        """Same rows with their hashes in place of the columns, for choices among all rows."""
+        return replace(self, table=FeatureTable((), {}), known_hashes=self.hashes)
 
     @staticmethod
     def joined(parts: Sequence[LabeledRows]) -> LabeledRows:
         """Rows of several parts, one below the other."""
         if len(parts) == 1:
             return parts[0]
-        return LabeledRows(
-            FeatureTable.joined([one.table for one in parts]),
-            np.concatenate([one.y for one in parts]),
-            concatenated([one.weights for one in parts]),
-            np.concatenate([one.numbers for one in parts]),
-            concatenated([one.units for one in parts]),
-            concatenated([one.times for one in parts]),
-        )
-
-
-def concatenated(parts: Iterable[npt.NDArray[Any] | None]) -> Any:
-    """Entries of all parts; None if these have none."""
-    given = [one for one in parts if one is not None]
-    return np.concatenate(given) if given else None
+        given = {name: [one for part in parts if (one := getattr(part, name)) is not None] for name in _ARRAYS}
+        arrays: dict[str, Any] = {name: np.concatenate(of) if of else None for name, of in given.items()}
+        return LabeledRows(FeatureTable.joined([one.table for one in parts]), **arrays)
 
 
 @dataclass(frozen=True)
@@ -88,39 +85,32 @@ class NamedColumns:
 
     target: str
     weights: str | None
+    group: str | None
+    time: str | None
     ignored: tuple[str, ...]
     """Includes the columns of weights and groups."""
     categorical: frozenset[str]
     missing: tuple[str, ...]
     features: tuple[str, ...]
-    group: str | None = None
-    time: str | None = None
 
     @classmethod
     def of(cls, given: Any, options: FitOptions) -> NamedColumns:
         """Check the names; `given` has the name of a table and the names of its columns."""
         target = find_column(given, options.target, "--target")
-        missing = tuple(sorted({*MISSING_WORDS, *(word.strip().lower() for word in options.missing)}))
         ignored = [find_column(given, name, "--ignore") for name in options.ignore]
         categorical = frozenset(find_column(given, name, "--categorical") for name in options.categorical)
         if target in ignored:
             raise ValueError(f"--ignore {target!r}: this is the target; leave it out of --ignore")
-        weights = None
-        if options.weights is not None:
-            weights = find_column(given, options.weights, "--weights")
-            ignored.append(weights)
-        group, time = (
-            None if name is None else find_column(given, name, option)
-            for name, option in ((options.group, "--group"), (options.time, "--time"))
-        )
+        asked = {"--weights": options.weights, "--group": options.group, "--time": options.time}
+        weights, group, time = (name and find_column(given, name, option) for option, name in asked.items())
         if target in (group, time):
             raise ValueError(
                 f"{'--group' if target == group else '--time'} {target!r}: this is the target; name another"
             )
-        if group is not None and group not in ignored:
-            ignored.append(group)
+        ignored = list(dict.fromkeys([*ignored, *(name for name in (weights, group) if name is not None)]))
+        missing = tuple(sorted({*MISSING_WORDS, *(word.strip().lower() for word in options.missing)}))
         features = tuple(name for name in given.names if name != target and name not in ignored)
-        return cls(target, weights, tuple(ignored), categorical, missing, features, group, time)
+        return cls(target, weights, group, time, tuple(ignored), categorical, missing, features)
 
     @property
     def used(self) -> list[str]:
@@ -166,38 +156,32 @@ def notes_of_left_out(reasons: Mapping[str, str]) -> list[str]:
     return notes
 
 
-def read_test(options: FitOptions, schema: Schema, console: Console) -> LabeledRows:
-    """Rows of --test."""
-    assert options.test is not None
-    return labeled_rows(read_table(options.test, options.read), schema, None, console)
-
-
 def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | None, console: Console) -> LabeledRows:
-    """Rows of a table that have the target, as a model sees them.
-
-    With the classes of a model, labels become those that it knows; None keeps them as they are in the table.
-    """
+    """Rows of a table that have the target, as a model sees them; labels become its classes (None: numbers)."""
     console.note(*given.remarks)
     if schema.target not in given.names:
         raise ValueError(
             f"{given.name} has no column {schema.target!r}, which would have the right answers; its columns are "
             f"{', '.join(given.names[:10])}. radboost predict needs none"
         )
-    cells = cells_of(given, schema.target, schema.missing_words)
-    if schema.task == "numbers":
-        numbers, kept = as_numbers(cells, schema.target_format), present(cells)
-        if numbers is None or not len(kept):
+    cells = cells_of(given, schema.target, schema.missing_words, as_names=classes is not None)
+    kept = cells.present
+    if not len(kept):
+        raise ValueError(
+            f"the column {schema.target!r} of {given.name}, which has the right answers, is missing in every row"
+        )
+    if classes is None:
+        number = Number(format=schema.target_format)
+        numbers = number.numbers(cells)
+        if numbers is None:
             raise ValueError(
-                f"the column {schema.target!r} of {given.name} holds {cells.unlike('number') or 'no numbers'}, and the "
+                f"the column {schema.target!r} of {given.name} holds {number.unlike(cells) or 'no numbers'}, and the "
                 "model predicts numbers; correct the column"
             )
-        check_all_numbers(cells, numbers, schema.target_format)
+        check_all_numbers(cells, numbers)
         y = numbers[kept]
-    elif classes is None:
-        kept = present(cells)
-        y = TargetSummary.of(cells).decide("classes", lambda: [cells]).labels(cells)[kept]
     else:
-        y, kept, unknown = known_labels(cells, classes)
+        y, unknown = known_labels(cells, classes)
         if unknown:
             named = ", ".join(map(repr, unknown[:5]))
             console.note(f"{schema.target!r} has classes that the model does not know ({named}); it is wrong there")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
@@ -14,35 +14,27 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, as_dates, as_numbers, as_texts, is_number, is_of_kind
-from radboost.cli.columns import (
-    UNNAMED,
-    ColumnSummary,
-    FeatureTable,
-    cells_of,
-    decide_columns,
-    numbers_of,
-    table_of,
-    with_means,
-)
+from radboost.cli.cells import Cells, cells_of
+from radboost.cli.columns import FeatureTable, decide_columns, table_of, with_means
 from radboost.cli.console import Console
+from radboost.cli.kinds import DATE, NUMBER
 from radboost.cli.models import Plan, fit_and_choose
 from radboost.cli.options import FitOptions
-from radboost.cli.reading import RawTable, open_tables
+from radboost.cli.reading import open_tables, read_table
 from radboost.cli.rows import (
     LabeledRows,
     NamedColumns,
     check_enough,
-    concatenated,
+    labeled_rows,
     note_left_out_rows,
     notes_of_left_out,
-    read_test,
 )
 from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest
-from radboost.cli.targets import TargetSummary, present
+from radboost.cli.tables import RawTable
+from radboost.cli.targets import decide_target
 from radboost.estimators import learn
 from radboost.estimators._learning import needs_values
-from radboost.model_file import ColumnSchema, Schema
+from radboost.model_file import Schema
 from radboost.report.figures import count
 from radboost.rows.hashing import Hashes, cell_bits, order_of
 from radboost.rows.partitions import TRAINING, LoadedPartition, Partition
@@ -51,40 +43,29 @@ from radboost.rows.prepare import PreparedRows, read_training
 MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
 
 
-@dataclass
 class CountedRows:
     """Rows of a part that count: those with a weight and a target."""
 
-    given: RawTable
-    target: Cells
-    weights: FloatArray | None
-    n_given: int
-    n_weighted: int
-    named: NamedColumns
-    _cells: dict[str, Cells] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, given: RawTable, named: NamedColumns) -> CountedRows:
-        """Rows of a table that count."""
-        n_given, weights = given.n_rows, None
-        if named.weights is not None:
-            weights = _weights(given, named.weights, named.missing)
-            if not weights.all():
-                rows = np.flatnonzero(weights)
-                given, weights = given.take(rows), weights[rows]
-        n_weighted = given.n_rows
+    def __init__(self, given: RawTable, named: NamedColumns) -> None:
+        self.named, self.n_given = named, given.n_rows
+        self.weights = None if named.weights is None else _weights(given, named.weights, named.missing)
+        if self.weights is not None:
+            given, self.weights = given.take(np.flatnonzero(self.weights)), self.weights[self.weights > 0]
+        self.n_weighted = given.n_rows
         target = cells_of(given, named.target, named.missing, as_names=True)
-        kept = present(target)
-        if len(kept) < n_weighted:
-            given, weights = given.take(kept), None if weights is None else weights[kept]
-            target = cells_of(given, named.target, named.missing, as_names=True)
-        return cls(given, target, weights, n_given, n_weighted, named)
+        kept = target.present
+        self.given, self.n_rows = given.take(kept), len(kept)
+        if self.n_rows < self.n_weighted:
+            self.weights = None if self.weights is None else self.weights[kept]
+            target = cells_of(self.given, named.target, named.missing, as_names=True)
+        self.target, self._cells = target, dict[str, Cells]()
 
     def cells(self, name: str) -> Cells:
         """Cells of a column; the column as it was read goes."""
         if name not in self._cells:
             as_names = name in self.named.categorical
-            self._cells[name] = cells_of(self.given, name, self.named.missing, as_names=as_names)
+            cells = cells_of(self.given, name, self.named.missing, as_names=as_names)
+            self._cells[name] = cells.as_texts() if as_names else cells
             self.given = replace(self.given, table=self.given.table.drop_columns([name]))
         return self._cells[name]
 
@@ -94,77 +75,26 @@ class CountedRows:
         del self._cells[name]
         return cells
 
+    def summaries(self) -> dict[str, Cells]:
+        """Summaries of the target and the features, by name."""
+        features = {name: self.cells(name).summary(all_numbers=False) for name in self.named.features}
+        return {self.named.target: self.target.summary(all_numbers=True), **features}
+
     def units(self, name: str, hashes: Hashes) -> Hashes:
         """Hash of the group of each row; rows without one are groups of their own."""
-        texts = as_texts(self.cells(name))
-        codes = texts.codes
-        return np.where(codes >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[codes], hashes)
+        groups = self.cells(name).as_texts()
+        bits = cell_bits(np.array([*groups.texts, ""], dtype=object))
+        return np.where(groups.ranks < len(groups.texts), bits[groups.ranks], hashes)
 
     def times(self, name: str) -> FloatArray:
         """Times of the rows, as numbers or days."""
         cells = self.cells(name)
-        times = as_numbers(cells)
-        times = as_dates(cells) if times is None else times
+        times = NUMBER.numbers(cells)
+        times = DATE.numbers(cells) if times is None else times
         if times is None:
-            example = cells.examples(lambda text: not is_number(text) and not is_of_kind(text, "date"))
-            raise ValueError(_wrong_times(name, f"the column holds {example or cells.unlike('date')}"))
+            example = cells.examples(lambda text: not NUMBER.fits(text, cells) and not DATE.fits(text, cells))
+            raise ValueError(_wrong_times(name, f"the column holds {example or DATE.unlike(cells)}"))
         return times
-
-
-@dataclass(frozen=True)
-class TableSummary:
-    """Facts about the rows of a table, or of some of its parts."""
-
-    n_given: int
-    n_without_weight: int
-    n_without_target: int
-    target: TargetSummary
-    columns: dict[str, ColumnSummary]
-
-    @classmethod
-    def of(cls, rows: CountedRows) -> TableSummary:
-        """Facts about the rows of a part."""
-        named, n_rows = rows.named, rows.given.n_rows
-        columns = {
-            name: ColumnSummary.of(
-                rows.cells(name), as_names=name in named.categorical, may_number_rows=name == UNNAMED
-            )
-            for name in named.features
-        }
-        target = TargetSummary.of(rows.target)
-        return cls(rows.n_given, rows.n_given - rows.n_weighted, rows.n_weighted - n_rows, target, columns)
-
-    def merged(self, other: TableSummary) -> TableSummary:
-        """Facts about the rows of both, those of `other` below the others."""
-        return TableSummary(
-            self.n_given + other.n_given,
-            self.n_without_weight + other.n_without_weight,
-            self.n_without_target + other.n_without_target,
-            self.target.merged(other.target),
-            {name: one.merged(other.columns[name]) for name, one in self.columns.items()},
-        )
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows that count."""
-        return self.n_given - self.n_without_weight - self.n_without_target
-
-
-@dataclass(frozen=True)
-class RowKeys:
-    """Facts about all rows by which they are divided; one entry for each row."""
-
-    y: npt.NDArray[Any]
-    hashes: Hashes
-    keys: Hashes
-    units: Hashes | None
-    times: FloatArray | None
-
-    @classmethod
-    def of(cls, parts: Iterable[LabeledRows]) -> RowKeys:
-        """Facts about the rows of these parts, which need not be in memory together."""
-        facts = [(one.y, one.hashes, one.keys, one.units, one.times) for one in parts]
-        return cls(*map(concatenated, zip(*facts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -210,14 +140,16 @@ class RowSource:
         self.name = options.title if len(options.data) > 1 else given.name
         where, self._parts = given.name, given.parts(self._named.used)
         del given  # in memory a column goes as soon as it is converted
-        self._only = CountedRows.of(self._parts.pop().read(), self._named) if len(self._parts) == 1 else None
+        self._only = CountedRows(self._parts.pop().read(), self._named) if len(self._parts) == 1 else None
         self._describe(where, console)
         self._whole = None if self._only is None else self._labeled(self._only)
         self._only = None
 
     @cached_property
-    def _keys(self) -> RowKeys:
-        keys, named = RowKeys.of(part.read() for part in self._with(None)), self._named
+    def _keys(self) -> LabeledRows:
+        """All rows, without columns where these are not in memory."""
+        named, parts = self._named, self._with(None)
+        keys = self._whole or LabeledRows.joined([part.read().without_columns() for part in parts])
         if keys.units is not None:
             n_groups = len(np.unique(keys.units[keys.units != keys.hashes]))
             if n_groups < 2:
@@ -235,27 +167,30 @@ class RowSource:
             yield self._only
             return
         for part in self._parts:
-            yield CountedRows.of(part.read(), self._named)
+            yield CountedRows(part.read(), self._named)
 
     def _describe(self, where: str, console: Console) -> None:
         """Read all rows once, and decide on the task and the columns."""
-        named, seen, ends = self._named, None, [0]
+        named, heights = self._named, [(0, 0, 0)]
+        seen: dict[str, Cells] = {}
         for rows in self._counted():
-            own = TableSummary.of(rows)
-            ends.append(ends[-1] + own.n_rows)
-            seen = own if seen is None else seen.merged(own)
-        assert seen is not None
-        self._intervals = list(pairwise(ends))
-        note_left_out_rows(seen.n_given, seen.n_without_weight, 0, named.target, console)
-        if seen.n_without_weight == seen.n_given:
+            heights.append((rows.n_given, rows.n_weighted, rows.n_rows))
+            seen = {name: seen[name].merged(own) if seen else own for name, own in rows.summaries().items()}
+        ends = np.cumsum(heights, axis=0)
+        n_given, n_weighted, self.n_rows = ends[-1].tolist()
+        self._intervals = list(pairwise(ends[:, 2].tolist()))
+        note_left_out_rows(n_given, n_given - n_weighted, 0, named.target, console)
+        if not n_weighted:
             raise ValueError(_wrong_weights(str(named.weights), "all weights are 0"))
-        check_enough(seen.n_rows, where)
-        self._target = seen.target.decide(self._options.task, lambda: (one.target for one in self._counted()))
-        note_left_out_rows(seen.n_given - seen.n_without_weight, 0, seen.n_without_target, named.target, console)
+        check_enough(self.n_rows, where)
+        by_row = {name: partial(self._cells_by_row, name) for name in seen}
+        seen = {name: replace(cells, by_row=by_row[name]) for name, cells in seen.items()}
+        self._target = decide_target(seen.pop(named.target), self.n_rows, self._options.task)
+        note_left_out_rows(n_weighted, 0, n_weighted - self.n_rows, named.target, console)
         named.check_features(where)
-        columns, left_out, notes = decide_columns(where, seen.columns, named.categorical, self._cells_by_row)
+        columns, left_out, notes = decide_columns(where, seen, named.categorical, self.n_rows)
         console.note(*notes_of_left_out(left_out), *notes)
-        self.reason, self.n_rows = self._target.reason, seen.n_rows
+        self.reason = self._target.reason
         self.schema = Schema(
             target=named.target,
             task=self._target.task,
@@ -263,22 +198,16 @@ class RowSource:
             columns=columns,
             left_out=(*named.ignored, *left_out),
             missing_words=named.missing,
-            target_format=self._target.number_format,
+            target_format=self._target.number.format,
         )
 
     def _cells_by_row(self, name: str) -> Iterator[Cells]:
-        return (rows.cells(name) for rows in self._counted())
+        return (rows.target if name == self._named.target else rows.cells(name) for rows in self._counted())
 
     def _labeled(self, rows: CountedRows) -> LabeledRows:
         times = None if self._named.time is None else rows.times(self._named.time)
-
-        def content(column: ColumnSchema) -> Any:
-            cells = rows.released(column.name)
-            is_text = column.kind == "category"
-            return as_texts(cells) if is_text else numbers_of(cells, column.kind, column.number_format)
-
-        table, y = table_of(self.schema.columns, content), self._target.labels(rows.target)
-        labeled = LabeledRows(table, y, rows.weights, rows.given.numbers, times=times)
+        table = table_of(self.schema.columns, lambda column: rows.released(column.name))
+        labeled = LabeledRows(table, self._target.labels(rows.target), rows.weights, rows.given.numbers, times=times)
         if self._named.group is None:
             return labeled
         return replace(labeled, units=rows.units(self._named.group, labeled.hashes))
@@ -295,7 +224,7 @@ class RowSource:
         """Hold rows out, or read test rows from another file."""
         options, schema, keys = self._options, self.schema, self._keys
         if options.test is not None:
-            test = read_test(options, schema, console)
+            test = labeled_rows(read_table(options.test, options.read), schema, self._target.classes, console)
             return RowSplit(None, self._sampled(None, console), test, f"rows of {options.test}", False)
         if options.holdout == 0.0:
             console.note("no rows are held out, so that nothing is said about how good the model is")
@@ -345,7 +274,7 @@ class RowSource:
     def _with(self, rows: Rows | None) -> list[TrainingPart]:
         """Parts with these rows; None: all."""
         if self._whole is not None:
-            return [TrainingPart(partial(_chosen, self._whole, rows), self.n_rows if rows is None else len(rows))]
+            return [TrainingPart(partial(self._whole.take, rows), self.n_rows if rows is None else len(rows))]
         parts = []
         for (first, end), part in zip(self._intervals, self._parts, strict=True):
             own = None if rows is None else rows[(rows >= first) & (rows < end)] - first
@@ -353,7 +282,7 @@ class RowSource:
         return parts
 
     def _read(self, part: Any, rows: Rows | None) -> LabeledRows:
-        return _chosen(self._labeled(CountedRows.of(part.read(), self._named)), rows)
+        return self._labeled(CountedRows(part.read(), self._named)).take(rows)
 
     def _drawn(self, rows: Rows | None) -> Rows | None:
         """Draw by their content as many of these rows as the evaluation keeps in memory; None: all."""
@@ -421,10 +350,6 @@ class RowSource:
         return training.prepare(growth.options.max_bins, growth.n_threads)
 
 
-def _chosen(rows: LabeledRows, indices: Rows | None) -> LabeledRows:
-    return rows if indices is None else rows.take(indices)
-
-
 HELD_OUT = "rows held out"
 
 
@@ -453,9 +378,9 @@ def _wrong_times(name: str, why: str) -> str:
 
 def _weights(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray:
     cells = cells_of(given, name, missing)
-    weights = as_numbers(cells)
+    weights = NUMBER.numbers(cells)
     if weights is None:
-        wrong = f"the column holds {cells.unlike('number')}"
+        wrong = f"the column holds {NUMBER.unlike(cells) or 'dates'}"
     elif len(rows := np.flatnonzero(~(weights >= 0))):
         value = "no value" if np.isnan(weights[rows[0]]) else f"{weights[rows[0]]:g}"
         wrong = f"the column holds {value} in {given.row_names(rows[:1])[0]}"

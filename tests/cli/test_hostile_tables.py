@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,16 +53,14 @@ def test_json_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
             read(file, '{"a": 1}\n{"a": ' + deep + "}\n")
     many = {f"c{place}": "[{" * 40 for place in range(100)}
     assert read(file, json.dumps(many) + "\n").table.to_pylist() == [many]
-    with pytest.raises(ValueError, match="begins with a list; as JSON lines it has an object in each line"):
-        read(tmp_path / "t.json", '[{"a": 1}, {"a": 2}]')
 
 
-@pytest.mark.parametrize("line", ["null", "true", "3", '"a"', "  null\r"])
+@pytest.mark.parametrize("line", ["null", "true", "3", '"a"', "  null\r", "[1, 2]"])
 def test_json_lines_are_objects(tmp_path: Path, line: str) -> None:
     """At null in the first line pyarrow ends the process by a signal."""
     for text, number in ((f'{line}\n{{"a": 1}}\n', 1), (f'{{"a": 1}}\n\n{line}\n', 3)):
         with pytest.raises(
-            ValueError, match=rf"line {number} begins with '{line.strip()}'; JSON lines have one object"
+            ValueError, match=rf"line {number} begins with '{re.escape(line.strip())}'; JSON lines have one object"
         ):
             read(tmp_path / "t.jsonl", text)
 

@@ -69,10 +69,10 @@ def test_files_that_differ(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     table = whole_table(tmp_path)
     first, second, _ = write_parts(table)
     parquet.write_table(table.drop_columns("size"), second)
-    assert f"{first} has a column 'size', and {second} has none" in fails(capsys, "fit", first, second, *FAST)
+    assert f"'size' is double in {first} and is missing in {second}" in fails(capsys, "fit", first, second, *FAST)
     changed = table.set_column(1, "size", table.column("size").cast(pa.string()))
     parquet.write_table(changed, second)
-    assert f"'size' holds double in {first}, and string in {second}" in fails(capsys, "fit", first, second, *FAST)
+    assert f"'size' is double in {first} and is string in {second}" in fails(capsys, "fit", first, second, *FAST)
     assert "are not of one format" in fails(capsys, "fit", first, "whole.csv", *FAST)
 
 

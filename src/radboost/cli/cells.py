@@ -76,9 +76,9 @@ class Cells:
             return self
         coded = pa.array(self.values, from_pandas=True).dictionary_encode()
         shown = pa.array([_shown(value, self.form) for value in coded.dictionary.to_pylist()], pa.string())
-        return self._with_texts([(shown, coded.indices)])
+        return self.with_texts([(shown, coded.indices)])
 
-    def _with_texts(self, chunks: Sequence[tuple[Any, Any]], missing: Sequence[str] | None = None) -> Cells:
+    def with_texts(self, chunks: Sequence[tuple[Any, Any]], missing: Sequence[str] | None = None) -> Cells:
         """Column of texts, from dictionaries in any order, with equal and unused texts, and indices or nulls.
 
         Texts lose the spaces around them, and words in `missing` become missing values; None: texts stay as they are.
@@ -206,7 +206,7 @@ def cells_of(given: RawTable, name: str, missing: Sequence[str], *, as_names: bo
     of_values = kind.value_type if types.is_dictionary(kind) else kind
     if types.is_string(of_values) or types.is_large_string(of_values):
         column = column if types.is_dictionary(kind) else column.dictionary_encode()
-        return cells._with_texts([(one.dictionary.cast(pa.string()), one.indices) for one in column.chunks], missing)
+        return cells.with_texts([(one.dictionary.cast(pa.string()), one.indices) for one in column.chunks], missing)
     column = column.cast(of_values)
     if types.is_date(of_values) or types.is_timestamp(of_values):
         return replace(cells, form="date", values=days_of(column))

@@ -7,17 +7,16 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from radboost.cli.cells import is_number, unquoted
-from radboost.cli.tables import ReadOptions, refuse_twice
+from radboost.cli.tables import RawTable, ReadOptions, refuse_twice
 
 SEPARATORS = (",", ";", "\t", "|")
 GZIP = b"\x1f\x8b"
@@ -33,76 +32,67 @@ _BYTE_ORDER_MARKS = {
 }
 
 
-@dataclass(frozen=True)
-class CsvTable:
-    """Columns of CSV as dictionary-encoded text (a table of pyarrow), and how they were read."""
-
-    table: Any
-    separator: str
-    has_header: bool
-    remarks: tuple[str, ...]
+def is_plain(path: Path) -> bool:
+    """True for a file that is neither compressed nor in another encoding: pyarrow reads it by blocks."""
+    with path.open("rb") as file:
+        return not file.read(4).startswith((GZIP, *_BYTE_ORDER_MARKS))
 
 
-class CsvText:
-    """Text of CSV in UTF-8: bytes in memory, or a file that pyarrow reads by blocks."""
+def read_csv(source: Path | bytes, name: str, kind: str, options: ReadOptions, read: Callable[[], bytes]) -> RawTable:
+    """Table in UTF-8; separator and names are detected where the options have none.
 
-    def __init__(self, head: bytes, path: str | None = None) -> None:
-        self.head, self._path = head, path
-
-    @classmethod
-    def of_file(cls, path: str) -> CsvText | None:
-        """Text of a plain file; None for one that is small, or is to be converted before it is parsed."""
-        with Path(path).open("rb") as file:
-            head = file.read(_BLOCK_BYTES)
-        coded = head.startswith((GZIP, *_BYTE_ORDER_MARKS)) or b"\x00" in head
-        if coded or len(head) < _BLOCK_BYTES or head.count(b"\n") < _SAMPLE_LINES:
-            return None
-        return cls(head.removeprefix(codecs.BOM_UTF8), path)
-
-    def whole(self) -> bytes:
-        """All of the text."""
-        return self.head if self._path is None else in_utf8(Path(self._path).read_bytes(), self._path)
-
-    @cached_property
-    def quotes_and_zeros(self) -> tuple[bool, bool]:
-        """Whether the text has a double quote, and a byte of zero, anywhere."""
-        if self._path is None:
-            return b'"' in self.head, b"\x00" in self.head
-        found = [False, False]
-        with Path(self._path).open("rb") as file:
-            for block in iter(partial(file.read, _BLOCK_BYTES), b""):
-                found = [found[0] or b'"' in block, found[1] or b"\x00" in block]
-        return found[0], found[1]
-
-    def stream(self) -> Any:
-        """File of pyarrow with this text."""
-        import pyarrow as pa
-
-        return arrow_file(self.head) if self._path is None else pa.OSFile(self._path)
-
-
-def read_csv(text: CsvText, name: str, kind: str, options: ReadOptions) -> CsvTable:
-    """Table in the text of a file; separator and names are detected where the options have none."""
-    if text.quotes_and_zeros[1]:
+    `source` is a plain file, or bytes; `read` returns all of the text again, for messages.
+    """
+    quoted = has_zeros = False
+    with _opened(source) as file:
+        for block in iter(partial(file.read, _BLOCK_BYTES), b""):
+            quoted, has_zeros = quoted or b'"' in block, has_zeros or b"\x00" in block
+    if has_zeros:
         raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
-    records_by = {separator: _records(text.head, separator) for separator in _candidates(kind, options)}
+    records_by = {separator: _records(source, separator) for separator in _candidates(kind, options)}
     separator = max(records_by, key=lambda one: _regularity(records_by[one]))
     records = records_by[separator]
     if not records:
-        raise ValueError(f"{name} holds no line with text; a table has a line with the names of its columns, and rows")
-    table, remarks = _parsed(text, name, separator, len(records[0]), options.skip)
-    if options.names is not None:
-        has_header = options.header is True
-    else:
-        has_header = _has_header(records) if options.header is None else options.header
+        raise ValueError(
+            f"{name} is empty, with no line with text; a table has a line with the names of its columns, and rows"
+        )
+    try:
+        table, remarks = _parsed(source, name, separator, len(records[0]), _BLOCK_BYTES, quoted=quoted)
+    except ValueError as error:
+        uneven = re.search(r"got (\d+):? ?(.*)", str(error))
+        if uneven is None:
+            raise ValueError(f"{name} cannot be read as CSV: {error}") from error
+        begun = begun_records(read() if isinstance(source, Path) else source, separator)
+        line = next((f"line {line + options.skip:,}" for line, one in begun if len(one) != len(records[0])), "a line")
+        raise ValueError(
+            f"{name}: {line} has {uneven[1]} fields ({uneven[2][:60].strip()}), and the first one has "
+            f"{len(records[0])}, divided by {separator!r}; put text with separators into quotes, "
+            "name the --separator, or --skip lines above the table"
+        ) from error
+    has_header = options.header is True if options.names is not None else options.header
+    has_header = _has_header(records) if has_header is None else has_header
     names, more = _names_of(records, has_header, options)
     if len(names) != table.num_columns:
         raise ValueError(
             f"--names gives {len(names)} names, and {name} has {table.num_columns} columns; give one for each"
         )
     refuse_twice(name, names)
-    table = table.rename_columns(names)
-    return CsvTable(table.slice(1 if has_header else 0), separator, has_header, (*remarks, *more))
+    table = table.rename_columns(names).slice(1 if has_header else 0)
+    lines = partial(_with_lines, read, separator, options.skip, int(has_header))
+    return RawTable(name, table, separator, (*remarks, *more), lines=lines)
+
+
+def _opened(source: Path | bytes) -> BinaryIO:
+    return source.open("rb") if isinstance(source, Path) else io.BytesIO(source)
+
+
+def _with_lines(
+    read: Callable[[], bytes], separator: str, skip: int, n_names: int, numbers: Sequence[int]
+) -> list[str]:
+    """Names of rows with their lines, by ascending numbers; the text is read again."""
+    begun = islice(begun_records(read(), separator), numbers[-1] + n_names)
+    lines = {row: f" (line {line + skip:,})" for row, (line, _) in enumerate(begun, 1 - n_names)}
+    return [f"row {number:,}{lines.get(number, '')}" for number in numbers]
 
 
 def without_lines(data: bytes, n_lines: int) -> bytes:
@@ -114,16 +104,12 @@ def without_lines(data: bytes, n_lines: int) -> bytes:
 
 def begun_records(data: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Line, from 1 on, at which each record of CSV begins, and its fields; lines without text are left out."""
-    text, line = data.decode("utf-8", errors="replace"), 1
-    limit = csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        for record in reader:
-            if record:
-                yield line, record
-            line = reader.line_num + 1
-    finally:
-        csv.field_size_limit(limit)
+    csv.field_size_limit(2**31 - 1)
+    reader, line = csv.reader(io.StringIO(data.decode("utf-8", errors="replace"), newline=""), delimiter=separator), 1
+    for record in reader:
+        if record:
+            yield line, record
+        line = reader.line_num + 1
 
 
 def arrow_file(data: bytes) -> Any:
@@ -151,34 +137,26 @@ def in_utf8(data: bytes, name: str) -> bytes:
 
 
 def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:
-    if options.separator is not None:
-        separator = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(options.separator, options.separator)
-        if len(separator) != 1 or not separator.isascii() or separator in '\0"\r\n':
-            raise ValueError(
-                f"--separator is {options.separator!r}; give one ASCII character that neither quotes nor ends lines, "
-                "or the word tab"
-            )
-        return (separator,)
-    return ("\t",) if kind == "tsv" else SEPARATORS
+    if options.separator is None:
+        return ("\t",) if kind == "tsv" else SEPARATORS
+    separator = {"tab": "\t", "\\t": "\t"}.get(options.separator, options.separator)
+    if len(separator) != 1 or not separator.isascii() or separator in '\0"\r\n':
+        raise ValueError(
+            f"--separator is {options.separator!r}; give one ASCII character that neither quotes nor ends lines, "
+            "or the word tab"
+        )
+    return (separator,)
 
 
-def _records(data: bytes, separator: str) -> list[list[str]]:
+def _records(source: Path | bytes, separator: str) -> list[list[str]]:
     """Fields of the first lines, without a line that the sample cuts off."""
-    sample = data[: _sample_size(data)]
-    begun = islice(begun_records(sample, separator), _SAMPLE_RECORDS + 1)
+    with _opened(source) as file:
+        sample = b"".join(islice(file, _SAMPLE_LINES))
+        sample += file.read(max(0, _SAMPLE_BYTES - len(sample)))
+        is_all = not file.read(1)
+    begun = islice(begun_records(sample.removeprefix(codecs.BOM_UTF8), separator), _SAMPLE_RECORDS + 1)
     records = [[cell.strip() for cell in record] for _, record in begun]
-    whole = len(data) == len(sample) or len(records) > _SAMPLE_RECORDS
-    return records if whole or len(records) < 2 else records[:-1]
-
-
-def _sample_size(data: bytes) -> int:
-    """Bytes of the sample, which has the first lines whole."""
-    end = 0
-    for _ in range(_SAMPLE_LINES):
-        end = data.find(b"\n", end) + 1
-        if not end:
-            return len(data)
-    return max(end, _SAMPLE_BYTES)
+    return records if is_all or not 1 < len(records) <= _SAMPLE_RECORDS else records[:-1]
 
 
 def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
@@ -189,49 +167,32 @@ def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, often / len(records), width
 
 
-def _parsed(text: CsvText, name: str, separator: str, n_columns: int, skip: int) -> tuple[Any, list[str]]:
+def _parsed(
+    source: Path | bytes, name: str, separator: str, n_columns: int, block_size: int, *, quoted: bool
+) -> tuple[Any, list[str]]:
     """Columns as text, whose first row has the names, if there are any, and remarks."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     types = {f"f{index}": pa.dictionary(pa.int32(), pa.string()) for index in range(n_columns)}
-
-    def read(text: CsvText, block_size: int) -> Any:
-        return arrow_csv.read_csv(
-            text.stream(),
+    try:
+        table = arrow_csv.read_csv(
+            pa.OSFile(str(source)) if isinstance(source, Path) else arrow_file(source),
             read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=block_size),
             # lines may end inside of quotes
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=text.quotes_and_zeros[0]),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted),
             convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
-
-    def read_all(text: CsvText) -> Any:
-        try:
-            return read(text, _BLOCK_BYTES)
-        except pa.ArrowInvalid as error:
-            if "straddling" not in str(error):
-                raise
-            return read(text, _LARGEST_BLOCK)  # a row is larger than a block
-
-    try:
-        try:
-            return read_all(text), []
-        except pa.ArrowInvalid as error:
-            if "UTF8" not in str(error):
-                raise
-            latin = CsvText(text.whole().decode("latin-1").encode())
-            return read_all(latin), [f"{name} is not UTF-8, and is read as Latin-1"]
     except pa.ArrowInvalid as error:
-        uneven = re.search(r"got (\d+):? ?(.*)", str(error))
-        if uneven is not None:
-            records = begun_records(text.whole(), separator)
-            line = next((f"line {line + skip:,}" for line, record in records if len(record) != n_columns), "a line")
-            raise ValueError(
-                f"{name}: {line} has {uneven[1]} fields ({uneven[2][:60].strip()}), and the first one has {n_columns}, "
-                f"divided by {separator!r}; put text with separators into quotes, "
-                "name the --separator, or --skip lines above the table"
-            ) from error
-        raise ValueError(f"{name} cannot be read as CSV: {error}") from error
+        if "straddling" in str(error) and block_size < _LARGEST_BLOCK:  # a row is larger than a block
+            return _parsed(source, name, separator, n_columns, _LARGEST_BLOCK, quoted=quoted)
+        if "UTF8" not in str(error):
+            raise
+        with _opened(source) as file:
+            latin = file.read().decode("latin-1").encode()
+        table, _ = _parsed(latin, name, separator, n_columns, block_size, quoted=quoted)
+        return table, [f"{name} is not UTF-8, and is read as Latin-1"]
+    return table, []
 
 
 def _has_header(records: list[list[str]]) -> bool:

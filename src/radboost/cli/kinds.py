@@ -245,8 +245,11 @@ def infer_kind(seen: Cells) -> Kind:
     """Kind of a column by its summary; plain numbers that a typed file has as text are text."""
     if seen.form != "text":
         return KINDS.get(seen.form, NUMBER)
-    if NUMBER.parse(seen.values, seen.decimal_comma) is not None:
-        return NUMBER if seen.spelled or not len(seen.values) else CATEGORY
+    numbers = NUMBER.parse(seen.values, seen.decimal_comma)
+    if numbers is not None and (seen.spelled or not len(numbers)):
+        return NUMBER
+    if numbers is not None and np.isfinite(numbers).all():
+        return CATEGORY
     for kind in (BOOLEAN, DATE):
         if kind.numbers(seen) is not None:
             return kind

@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Sequence
 from functools import partial
-from itertools import islice
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,9 @@ import numpy as np
 from radboost._numbers import listed
 from radboost.cli.csv_text import (
     GZIP,
-    CsvText,
     arrow_file,
-    begun_records,
     in_utf8,
+    is_plain,
     read_csv,
     without_lines,
 )
@@ -87,16 +86,14 @@ def read_table(path: str, options: ReadOptions) -> RawTable:
     """Table in a file, or on standard input if the path is "-"."""
     name = "standard input" if path == STDIN else path
     kind = _format_of(path, options)
-    text = CsvText.of_file(path) if kind in ("csv", "tsv") and not options.skip and Path(path).is_file() else None
-    data = b"" if text is not None else _bytes_of(path, name)
-    if text is None and not data:
-        raise ValueError(f"{name} is empty; a table has a line with the names of its columns, and rows")
     try:
         if kind in ("csv", "tsv"):
-            text = text or CsvText(without_lines(in_utf8(data, name), options.skip))
-            given = _read_text(text, name, kind, options)
+            text = partial(_text_of, path, name, options.skip)
+            plain = path != STDIN and Path(path).is_file() and not options.skip and is_plain(Path(path))
+            again = text if path != STDIN else bytes
+            given = read_csv(Path(path) if plain else text(), name, kind, options, again)
         else:
-            given = _read_typed(data, name, kind)
+            given = _read_typed(_bytes_of(path, name), name, kind)
     except (NotImplementedError, KeyError) as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
     except MemoryError as error:
@@ -104,6 +101,10 @@ def read_table(path: str, options: ReadOptions) -> RawTable:
     if not given.n_rows:
         raise ValueError(f"{name} has names of columns ({listed(given.names, 8, str)}) and no rows")
     return given
+
+
+def _text_of(path: str, name: str, skip: int) -> bytes:
+    return without_lines(in_utf8(_bytes_of(path, name), name), skip)
 
 
 def read_tables(paths: Sequence[str], options: ReadOptions) -> RawTable:
@@ -139,25 +140,18 @@ def _plain_table(table: Any) -> Any:
     """Table whose texts and categories all have the type string."""
     import pyarrow as pa
 
-    for index, field in enumerate(table.schema):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        kind = pa.string() if pa.types.is_large_string(kind) else kind
-        if kind != field.type:
-            table = table.set_column(index, field.name, table.column(index).cast(kind))
-    return table.replace_schema_metadata()
+    types = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in table.schema.types]
+    types = [pa.string() if pa.types.is_large_string(kind) else kind for kind in types]
+    return table.cast(pa.schema(list(zip(table.column_names, types, strict=True))))
 
 
 def _check_same_columns(one: str, schema: Any, other: str, other_schema: Any) -> None:
-    for has, there, lacks, absent in ((one, schema, other, other_schema), (other, other_schema, one, schema)):
-        only = [name for name in there.names if name not in absent.names]
-        if only:
-            raise ValueError(f"{has} has a column {only[0]!r}, and {lacks} has none; the files must have the same ones")
-    for name in schema.names:
-        types = [each.field(name).type for each in (schema, other_schema)]
-        if types[0] != types[1]:
+    types = [dict(zip(each.names, each.types, strict=True)) for each in (schema, other_schema)]
+    for name in types[0] | types[1]:
+        if types[0].get(name) != types[1].get(name):
+            held = [f"is {of.get(name, 'missing')} in {where}" for where, of in zip((one, other), types, strict=True)]
             raise ValueError(
-                f"the column {name!r} holds {types[0]} in {one}, and {types[1]} in {other}; write it with one type "
-                "everywhere"
+                f"the column {name!r} {' and '.join(held)}; files must have the same columns, with one type everywhere"
             )
 
 
@@ -246,8 +240,6 @@ def typed_table(name: str, table: Any) -> RawTable:
 
 def _check_json(data: bytes, name: str) -> None:
     """Refuse rows that are no objects (null ends pyarrow by a signal), and deep nesting."""
-    if data.lstrip().startswith(b"["):
-        raise ValueError(f'{name} begins with a list; as JSON lines it has an object in each line, like {{"a": 1}}')
     for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         begin = line.lstrip(b" \t\r")
         if begin and not begin.startswith(b"{"):
@@ -256,9 +248,8 @@ def _check_json(data: bytes, name: str) -> None:
                 'one object in each line, like {"a": 1}'
             )
         if line.count(b"[") + line.count(b"{") > _MAX_NESTING:
-            signs = np.frombuffer(_JSON_TEXT.sub(b"", line), dtype=np.uint8)
-            steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
-            if steps.cumsum().max(initial=0) > _MAX_NESTING:
+            steps = ((sign in b"[{") - (sign in b"]}") for sign in _JSON_TEXT.sub(b"", line))
+            if max(accumulate(steps), default=0) > _MAX_NESTING:
                 raise ValueError(
                     f"{name}: line {number} has lists or objects inside of each other, more than {_MAX_NESTING} deep; "
                     "a row is one object with numbers, texts, true and false"
@@ -273,19 +264,3 @@ def _read_arrow(source: Any) -> Any:
     except pa.ArrowInvalid:  # a stream has no footer
         source.seek(0)
         return pa.ipc.open_stream(source).read_all()
-
-
-def _read_text(text: CsvText, name: str, kind: str, options: ReadOptions) -> RawTable:
-    given = read_csv(text, name, kind, options)
-    lines = partial(_with_lines, name, given.separator, options.skip, int(given.has_header))
-    return RawTable(name, given.table, given.separator, given.remarks, lines=lines)
-
-
-def _with_lines(path: str, separator: str, skip: int, n_names: int, numbers: Sequence[int]) -> list[str]:
-    """Names of rows of a CSV file with their lines, by ascending numbers; the file is read again."""
-    lines = {}
-    if Path(path).is_file():
-        records = begun_records(without_lines(in_utf8(_bytes_of(path, path), path), skip), separator)
-        for row, (line, _) in enumerate(islice(records, numbers[-1] + n_names), 1 - n_names):
-            lines[row] = f" (line {line + skip:,})"
-    return [f"row {number:,}{lines.get(number, '')}" for number in numbers]

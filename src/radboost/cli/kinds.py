@@ -183,7 +183,7 @@ def _zeros_and_ones(numbers: FloatArray | None) -> FloatArray | None:
 
 
 class Category(Kind):
-    """Texts that are told apart."""
+    """Texts, of which the most frequent ones are categories."""
 
     name = "category"
 

@@ -64,10 +64,3 @@ def test_predictions(capsys: pytest.CaptureFixture[str], tmp_path: Path, column:
     capsys.readouterr()
     assert message in fails(capsys, "predict", "model.rad", later)
     assert message in fails(capsys, "evaluate", "model.rad", later)
-
-
-def test_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    data = write(tmp_path / "t.csv", "kind", "a")
-    for cost in ("0,-1;1,0", "0,much;1,0"):
-        said = fails(capsys, "fit", data, "--target", "answer", *FAST, "--cost", cost)
-        assert f"predicting 'yes' for 'no' costs {cost[2:-4]!r}; costs are finite numbers" in said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 import radboost
+from command_tables import FAST as FEW_ROUNDS
 from command_tables import decided, fails, fitted, summary, target_of, write_csv
-from radboost import RGBRegressor, SoftmaxBoostClassifier
 from radboost.cli import cells, main, reading, source
 from radboost.cli.cells import cells_of
 from radboost.cli.columns import table_of
@@ -25,13 +24,7 @@ from radboost.cli.tables import RawTable
 from radboost.cli.targets import decide_target
 from radboost.model_file import ColumnSchema
 
-FAST = ("--target", "answer", "--estimator", "softmax", "--jobs", "1", "--force")
-
-
-@pytest.fixture(autouse=True)
-def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(radboost, "SoftmaxBoostClassifier", partial(SoftmaxBoostClassifier, 2, calibration=None))
-    monkeypatch.setattr(radboost, "RGBRegressor", partial(RGBRegressor, 3))
+FAST = ("--target", "answer", *FEW_ROUNDS, "--force")
 
 
 def whole_table(folder: Path) -> Any:
@@ -127,7 +120,7 @@ def hard_table(folder: Path) -> Any:
 
 CASES = {
     "classes": (*FAST, "--weights", "weight", "--categorical", "number"),
-    "numbers": ("--target", "size", "--estimator", "rgb", "--jobs", "1", "--force", "--ignore", "id"),
+    "numbers": ("--target", "size", "--jobs", "1", "--set", "n_rounds=3", "--force", "--ignore", "id"),
     "groups": (*FAST, "--group", "kind"),
     "times": (*FAST, "--time", "day"),
     "folds": (*FAST, "--folds", "3"),

@@ -54,7 +54,7 @@ def read_csv(source: Path | bytes, name: str, kind: str, options: ReadOptions, r
     records = records_by[separator]
     if not records:
         raise ValueError(
-            f"{name} is empty, with no line with text; a table has a line with the names of its columns, and rows"
+            f"{name} is empty: it holds no line with text; a table has a line with the names of its columns, and rows"
         )
     try:
         table, remarks = _parsed(source, name, separator, len(records[0]), _BLOCK_BYTES, quoted=quoted)

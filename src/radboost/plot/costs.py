@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from radboost.plot._style import INK, axes, tidy, verbatim
+from radboost.rows.costs import read_cost_matrix
+from radboost.rows.read import known_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,21 +32,18 @@ def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, 
     X, y : array-like
         The rows and labels, usually those of a test set.
     cost : matrix of shape (n_classes, n_classes), optional
-        Line: true class, column: predicted one, in the order of ``classes_``. By default the ``cost`` that the model
-        was made with, and 1 for every mistake where there is none.
+        Line: true class, column: predicted one, in the order of ``classes_`` or a data frame that names them. By
+        default the ``cost`` that the model was made with, and 1 for every mistake where there is none.
     """
     check_is_fitted(model)
     classes = model.classes_
-    costs = _read_costs(getattr(model, "cost", None) if cost is None else cost, len(classes))
-    index_of = {label: index for index, label in enumerate(classes.tolist())}
-    labels = np.asarray(y).tolist()
-    unknown = [label for label in labels if label not in index_of]
-    if unknown:
-        raise ValueError(f"y contains the label {unknown[0]!r}, which the model was not fitted with.")
-    if not labels:
+    given = read_cost_matrix(getattr(model, "cost", None) if cost is None else cost, classes)
+    costs = 1.0 - np.eye(len(classes)) if given is None else given
+    if not len(np.asarray(y)):
         raise ValueError("X has no rows, so there is nothing to draw.")
+    labels = known_labels(np.asarray(y), classes, "y")
     counts = np.zeros(costs.shape)
-    np.add.at(counts, ([index_of[label] for label in labels], np.searchsorted(classes, model.predict(X))), 1.0)
+    np.add.at(counts, (labels, np.searchsorted(classes, model.predict(X))), 1.0)
     paid = counts * costs
     ax = axes(ax)
     ax.imshow(paid, cmap="Oranges", vmin=0.0, vmax=max(float(paid.max()), 1e-300))
@@ -57,24 +56,6 @@ def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, 
     ax.set(xlabel="predicted", ylabel="true")
     ax.set_title(f"Mean cost {paid.sum() / len(labels):.4g}", loc="left")
     return tidy(ax)
-
-
-def _read_costs(given: ArrayLike | None, n_classes: int) -> NDArray[np.float64]:
-    if given is None:
-        return np.asarray(1.0 - np.eye(n_classes))
-    try:
-        costs = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"cost must be a matrix of numbers; got {given!r}.") from None
-    if costs.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"cost has the shape {costs.shape}, and the model knows {n_classes} classes; pass a matrix with a line "
-            "and a column for each, in the order of classes_."
-        )
-    if not np.isfinite(costs).all():
-        i, j = np.argwhere(~np.isfinite(costs))[0]
-        raise ValueError(f"cost holds {costs[i, j]} in line {i}, column {j}; every cost must be a finite number.")
-    return costs
 
 
 def _write_numbers(ax: Axes, counts: NDArray[np.float64], paid: NDArray[np.float64]) -> None:

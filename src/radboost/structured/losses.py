@@ -42,7 +42,7 @@ class StringLoss:
         composed = Transducer.of_string(y, factors[-1].semiring)
         for factor in reversed(factors):
             composed = compose(factor, composed)
-        return composed.project("input")
+        return composed.project()
 
     def check_lengths(self, length: int, target_length: int) -> None:
         """Raise ValueError for lengths between which the loss is not defined; here there are none."""

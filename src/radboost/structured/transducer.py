@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from radboost._validation import check_choice, check_integer
+from radboost._validation import check_integer
 from radboost.structured.semirings import Semiring, check_cost, get_semiring
 
 EPSILON = -1
@@ -97,15 +97,12 @@ class Transducer:
         """The weight of each final state."""
         return MappingProxyType(self._final)
 
-    def project(self, side: str) -> Transducer:
-        """The acceptor of what is read ("input") or written ("output"): Pi(T) of Storcheus (2021), appendix D.1.
+    def project(self) -> Transducer:
+        """The acceptor of what is read: Pi_1(T) of Storcheus (2021), appendix D.1.
 
-        A string weighs the sum of T over all strings on the other side.
+        A string weighs the sum of T over all strings that are written for it.
         """
-        if check_choice("side", side, ["input", "output"]) == "input":
-            arcs = [arc._replace(output=arc.input) for arc in self.arcs]
-        else:
-            arcs = [arc._replace(input=arc.output) for arc in self.arcs]
+        arcs = [arc._replace(output=arc.input) for arc in self.arcs]
         return Transducer(self._semiring, self._n_states, arcs, self._initial, self._final)
 
     def __repr__(self) -> str:

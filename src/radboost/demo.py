@@ -30,7 +30,7 @@ TRAIN = 600
 WIDTH = 100  # characters of a line of text
 
 Method = Callable[[], Any]
-#: ours first; only classes are compared, so that probabilities need no calibration
+#: only classes are compared, so that probabilities need no calibration
 METHODS: dict[str, Method] = {
     "DeepBoost": lambda: DeepBoostClassifier(calibration=None),
     "RGB": lambda: RGBClassifier(calibration=None),
@@ -38,7 +38,6 @@ METHODS: dict[str, Method] = {
     "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
     "AdaBoost": lambda: AdaBoostClassifier(random_state=0),
 }
-OURS = 2
 
 Errors = dict[str, NDArray[np.float64]]  # name -> errors, shape (n_rates, n_splits)
 
@@ -128,18 +127,7 @@ def wrong_labels(X: NDArray[Any], y: NDArray[np.str_]) -> Errors:
     print(f"\n  {'wrong labels':{width}}", *(f"{rate:>6.0%}" for rate in RATES))
     for name, of_name in errors.items():
         print(f"  {name:{width}}", *(f"{error:>6.1%}" for error in of_name.mean(axis=1)))
-    show(conclusion(errors))
     return errors
-
-
-def conclusion(errors: Errors) -> str:
-    """Say in a sentence what the table shows at the rate in its middle, whoever is ahead."""
-    middle = len(RATES) // 2
-    means = {name: float(of_name.mean(axis=1)[middle]) for name, of_name in errors.items()}
-    ours, others = list(means)[:OURS], list(means)[OURS:]
-    said = [", ".join(f"{name} {means[name]:.1%}" for name in names) for names in (ours, others)]
-    best = min(means, key=lambda name: means[name])
-    return f"With {RATES[middle]:.0%} of the labels wrong: {said[0]}; {said[1]}. The lowest error is that of {best}."
 
 
 def draw(errors: Errors, path: Path) -> Path:

@@ -68,14 +68,10 @@ def test_mean_costs_are_their_definition(weights: Any) -> None:
 
 
 def test_the_interval_is_exact() -> None:
-    """Also by the fraction that is covered in simulation."""
     y = np.array([0, 1] * 50)
     found = document(y, np.where(np.arange(100) < 90, y, 0), linear=np.full(100, 0))
     assert (found["score"], found["baseline"], found["better_than_linear"]) == (0.05, 0.5, "yes")
     assert (found["low"], found["high"]) == pytest.approx(exact_interval(5, 100))
-    rng = np.random.default_rng(0)
-    errors = [document(rng.normal(size=80), np.zeros(80), constant=0.0) for _ in range(100)]
-    assert 85 <= sum(one["low"] <= 1.0 <= one["high"] for one in errors) <= 100
 
 
 @pytest.mark.parametrize("copies", [1, 5, 20])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
-from command_tables import FAST, fails
+from command_tables import FAST, fails, fitted
 from radboost.cli import main
 from radboost.cli.console import Console
 from radboost.cli.reading import ReadOptions, read_table
@@ -62,24 +63,21 @@ def test_lines_above_the_table_end_with_the_file() -> None:
 
 def test_rows_of_weight_0_are_as_if_they_were_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     """They could be all that was held out, or all that a class had."""
-    lines = ROWS.splitlines()
-    weights = [int(row % 2 == 0 or row % 3 == 0) for row in range(40)]
-    Path("t.csv").write_text(
-        "\n".join([f"{lines[0]},w", *(f"{a},{w}" for a, w in zip(lines[1:], weights, strict=True))])
-    )
-    assert main([*FIT, "--weights", "w", "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert f"{weights.count(0)} of 40 rows have the weight 0, and are left out" in err
-    found = json.loads(out)
-    Path("t.csv").write_text("\n".join([lines[0], *(a for a, w in zip(lines[1:], weights, strict=True) if w)]))
-    assert main([*FIT, "--out", "alone.rad", "--json"]) == 0
-    alone = json.loads(capsys.readouterr().out)
+    names, *rows = ROWS.splitlines()
+    kept = [row % 2 == 0 or row % 3 == 0 for row in range(40)]
+    asked = ("t.csv", "--target", "y", *FAST, "--force")
+
+    def write(*lines: str) -> None:
+        Path("t.csv").write_text("\n".join(lines))
+
+    write(f"{names},w", *(f"{line},{int(there)}" for line, there in zip(rows, kept, strict=True)))
+    found = fitted(capsys, *asked, "--weights", "w")
+    assert f"{kept.count(False)} of 40 rows have the weight 0, and are left out" in found["notes"]
+    write(names, *itertools.compress(rows, kept))
+    alone = fitted(capsys, *asked)
     assert (found["rows"], found["verdict"]["score"]) == (alone["rows"], alone["verdict"]["score"])
-    few = [f"{a},{int(row < 3)}" for row, a in enumerate(lines[1:])]
-    Path("t.csv").write_text("\n".join([f"{lines[0]},w", *few]))
-    assert "has 3 rows with a target; 10 or more are needed" in fails(
-        capsys, *FIT, "--weights", "w", "--out", "few.rad"
-    )
+    write(f"{names},w", *(f"{line},{int(row < 3)}" for row, line in enumerate(rows)))
+    assert "has 3 rows with a target; 10 or more are needed" in fails(capsys, "fit", *asked, "--weights", "w")
 
 
 def test_no_text_of_a_table_is_an_instruction_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

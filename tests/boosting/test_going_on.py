@@ -78,8 +78,8 @@ def test_a_warm_start_is_one_long_fit(case: Case, request: pytest.FixtureRequest
 def test_the_cases_stop_for_every_reason() -> None:
     reasons = {name: case.plain.stop_reason_ for name, case in CASES.items() if "deep" in name}
     assert reasons["deep, flawless"].startswith("one hypothesis is right")
-    assert reasons["deep, converges"] == "converged: no hypothesis lowers the objective"
-    assert reasons["deep, gives up"].startswith("converged: 10 rounds in a row")
+    assert "no hypothesis lowers the objective" in reasons["deep, converges"]
+    assert "10 rounds in a row" in reasons["deep, gives up"]
     assert "random pushes" in reasons["deep, 4 classes, max, pushed in vain"]
     assert reasons["deep, early stopping"].startswith("early stopping")
     assert np.any(np.diff(CASES["deep, 4 classes, max, pushed"].plain.history_["objective"]) > 0)

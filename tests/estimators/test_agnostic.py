@@ -302,7 +302,7 @@ class ConvexHinge(Hinge):
 def test_losses_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = noisy(7)
     own = AgnosticClassifier(("cross_entropy", Hinge())).fit(X, y)
-    assert own.optimality_gap_ == np.inf
+    assert np.isnan(own.optimality_gap_)
     convex, best = (AgnosticClassifier(("cross_entropy", loss)).fit(X, y) for loss in (ConvexHinge(), "hinge"))
     assert convex.agnostic_loss_ - best.agnostic_loss_ <= convex.optimality_gap_ < 0.02
     assert convex.stop_reason_ == "n_rounds"

@@ -14,6 +14,7 @@ from radboost.boosting.trace import Step, Trace
 from radboost.engine import current, log
 from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
+from radboost.losses.gaps import CONVERGED_GAP, gap_above
 from radboost.objectives import LossState, Objective
 from radboost.penalties import EnsemblePenalty, closed_form_step, descents, on_grid, slope
 from radboost.penalties.weighted_l1 import LARGEST_STEP
@@ -28,8 +29,9 @@ KINK_SLACK = 1e-3  # distance to a grid point, in grid units, at which a line se
 LARGEST_DAMPED_FRACTION = 0.5  # largest fraction of a step that is taken for which `damped_search` is used
 RATED_GRID = 2.0**-20  # grid of steps along trees with real-valued leaves
 
-CONVERGED = "converged: no hypothesis lowers the objective"
-EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
+NOTHING = "no hypothesis lowers the objective"
+EXHAUSTED = f"{PATIENCE} rounds in a row proposed nothing that lowers the objective"
+EDGE_ROUNDING = 1e-8  # relative error of edges, whose weights are integers
 FLAWLESS = "one hypothesis is right on every row, and nothing is penalised"
 NO_LOSS = "no row asks for a change any more"
 
@@ -106,7 +108,7 @@ class CoordinateDescent(RoundMaker):
             step = self._round(round_index, self._state)
             steps = [step] if step is not None else []
         if not steps and self.objective.smooth and not self._randomised:
-            return End(CONVERGED)
+            return End(NOTHING)
         if steps:
             self._state = self.objective.reweigh()
         return steps
@@ -123,12 +125,49 @@ class CoordinateDescent(RoundMaker):
             return FLAWLESS
         return self._reason_not_to_perturb(idle, self.trace.history["objective"][-1])
 
+    def finish(self) -> None:
+        """Set the lower bound of the trace; a fit that found nothing has converged if its gap is small."""
+        trace = self.trace
+        exhaustive = all(proposer.least_complexity is not None for proposer in self.proposers)
+        trace.lower_bound = self._lower_bound()
+        if trace.stop_reason not in (NOTHING, EXHAUSTED):
+            return
+        objective = self.history_entry()["objective"]
+        gap = gap_above(trace.lower_bound, objective)
+        where = "" if exhaustive else " over the hypotheses of the ensemble"
+        if gap <= CONVERGED_GAP * objective:
+            trace.stop_reason = f"converged{where}: {trace.stop_reason}"
+        elif math.isfinite(gap):
+            trace.stop_reason += f"; the minimum{where} is at most {gap:.2g} lower"
+
+    def _lower_bound(self) -> float | None:
+        """Dual value of the weights D, scaled so that no edge exceeds its price; None: not known."""
+        # Over all hypotheses of families that are searched exhaustively, of others over those in the ensemble.
+        if not self.penalty.linear or len(self.members) > len(self.members.by_slot):
+            return None
+        slots = list(self.members.by_slot)
+        edges, prices = [], []
+        if slots:
+            edges = self.objective.edges(self.members.columns)[0][slots].tolist()
+            prices = self.members.prices[slots].tolist()
+        for proposer in self.proposers:
+            if proposer.least_complexity is not None:
+                for candidate in proposer.propose(self.trace.n_rounds):
+                    edges.append(candidate.edge)
+                    prices.append(self.penalty.price(proposer.least_complexity))
+        factor = 1.0
+        for edge, price in zip(edges, prices, strict=True):
+            rate = self._state.slope * (abs(edge) if self.signed else edge)
+            if rate > price * (1.0 - EDGE_ROUNDING):
+                factor = min(factor, price * (1.0 - EDGE_ROUNDING) / rate)
+        return self.objective.dual_value(factor)
+
     def _reason_not_to_perturb(self, idle: int, objective: float) -> str | None:
         """Reason to stop where nothing goes down; None where a random perturbation may help."""
         if idle != self.patience:
             return None
         if self.objective.smooth or not (self.members or self._constants()):
-            return EXHAUSTED if self._randomised else CONVERGED
+            return EXHAUSTED if self._randomised else NOTHING
         return self._perturbation.reason_to_stop(objective)
 
     def _constants(self) -> list[Candidate]:

@@ -59,6 +59,9 @@ class RoundMaker(ABC):
         """Reason to stop, or None; called once per round, made or replayed, after its history entry is recorded."""
         return self.exhausted if self.patience is not None and idle == self.patience else None
 
+    def finish(self) -> None:  # noqa: B027 (most have nothing to add)
+        """Complete the trace after the last round."""
+
     def took_steps(self, trace: Trace) -> list[bool]:
         """Flags of the rounds of a trace that took a step."""
         return [bool(steps) for steps in trace.rounds()]
@@ -107,7 +110,8 @@ class Driver:
                 reason = reason or self._asked_to_stop()
         if reason is not None:
             trace.stop_reason = reason
-        self._call_callbacks("on_fit_end", reason)
+        self.maker.finish()
+        self._call_callbacks("on_fit_end", trace.stop_reason if reason is not None else None)
         return trace
 
     def _begin(self) -> None:

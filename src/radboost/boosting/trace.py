@@ -29,6 +29,7 @@ class Trace:
     history: dict[str, list[float]] = field(default_factory=dict)  # one entry per round in every list
     n_skipped: int = 0  # rounds without a step
     stop_reason: str = ALL_ROUNDS
+    lower_bound: float | None = None  # on the objective over all weights; None: not known
     perturbed: bool = False  # True: weights were perturbed, which raises the objective
     # Further values of the hypotheses by name; one entry per hypothesis in each list.
     details: dict[str, list[float]] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class Trace:
             {name: column[:n_rounds] for name, column in self.history.items()},
             n_skipped=self.n_skipped,
             stop_reason=self.stop_reason,
+            lower_bound=self.lower_bound,
             perturbed=self.perturbed,
             details={name: column[:n_used] for name, column in self.details.items()},
         )

@@ -104,7 +104,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
         The worst mixture of them.
     optimality_gap_ : float
         The objective of this model is at most so far above the smallest one in the ball: the dual bound of the
-        convex losses, where "zero_one" counts as 0. Infinite where nothing is known.
+        convex losses, where "zero_one" counts as 0. NaN where nothing is known.
     stop_reason_ : str
         "converged": `optimality_gap_` is at most 1e-6 of the objective without weights. Otherwise "n_rounds".
     history_ : dict of lists, one entry per round

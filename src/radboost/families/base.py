@@ -153,6 +153,8 @@ class Proposer(ABC):
 
     randomised: bool = False  # may propose something else for equal weights
     rated: bool = False  # proposes trees with real-valued leaves
+    # Smallest complexity in a family whose largest edge is always proposed; None: the search is not exhaustive.
+    least_complexity: float | None = None
 
     @abstractmethod
     def propose(self, round_index: int) -> Sequence[Candidate]:

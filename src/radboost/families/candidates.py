@@ -99,6 +99,7 @@ class CandidatesProposer(Proposer):
         self._slots = [enter_again(one, self._rows, self._columns) for one in family.hypotheses]
         self._complexity = family.complexity(problem.sample_size, problem.n_outputs)
         self.randomised = len(draw(0, 0, len(self._slots), family.per_round)) < len(self._slots)
+        self.least_complexity = None if self.randomised else self._complexity
 
     def propose(self, round_index: int) -> Sequence[Candidate]:
         edges, _ = self._problem.objective.edges(self._columns)

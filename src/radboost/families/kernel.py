@@ -220,7 +220,7 @@ class KernelProposer(Proposer):
         if problem.n_outputs > 1:
             np.maximum(self._values, 0.0, out=self._values)
         # K(x, x) is at most 1, so the trace is at most m.
-        self._complexity = complexity.kernel(problem.sample_size, problem.sample_size)
+        self._complexity = self.least_complexity = complexity.kernel(problem.sample_size, problem.sample_size)
 
     def propose(self, round_index: int) -> list[Candidate]:
         edges = self._problem.objective.value_edges(self._values)

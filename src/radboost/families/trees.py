@@ -188,6 +188,9 @@ class TreeProposer(Proposer):
         self.questions = questions
         self.randomised = problem.settings.randomised
         self._bound = cache(bound)
+        votes = not self.rated and not problem.settings.constraints.directions
+        if max_depth == 1 and criterion == "edge" and votes and not self.randomised:
+            self.least_complexity = bound(1, 0)
 
     def propose(self, round_index: int) -> list[Candidate]:
         sizes, edges = self.grower.grow(round_index)

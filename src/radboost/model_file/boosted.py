@@ -36,6 +36,8 @@ def describe(estimator: Any) -> Content:
     arrays = {ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
     arrays |= history_arrays(estimator.history_)
     arrays |= {FIT + key: array for key, array in estimator._arrays_of_fit().items()}
+    if hasattr(estimator, "optimality_gap_"):
+        arrays[f"{FIT}optimality_gap"] = np.array([estimator.optimality_gap_])
     return header, arrays
 
 
@@ -55,6 +57,10 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         setattr(model, key, read_integer(header["counts"], key, 0))
     require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
     model.stop_reason_ = header["stop_reason"]
+    if f"{FIT}optimality_gap" in arrays:
+        gap = arrays[f"{FIT}optimality_gap"]
+        require(gap.dtype == np.dtype("<f8") and gap.shape == (1,), "the optimality gap must be a number")
+        model.optimality_gap_ = float(gap[0])
     if "chosen" in header:
         model.chosen_ = _read_chosen(header["chosen"], model._chosen)
     if "calibration" in header:

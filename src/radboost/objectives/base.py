@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from radboost._members import register
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import Link, MarginLoss
+from radboost.losses import Link, MarginLoss, NativeLoss
+
+Scores = tuple[FloatArray, FloatArray]  # scores of rows, and their margins for "maxsum"
 
 
 class RowCost(ABC):
@@ -41,6 +44,16 @@ class RowCost(ABC):
     @abstractmethod
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         """Loss of each row, shape (n_rows,)."""
+
+    def dual_values(
+        self, loss: MarginLoss, points: Sequence[Scores], factor: float, class_ids: ClassIds
+    ) -> FloatArray | None:
+        """Lower bounds of row losses, plus the scores' linear terms: v a - Phi*(v), a the arguments at the start.
+
+        v is Phi' at the arguments now, times the factor. `points` are scores and margins, now and at the start. None:
+        no conjugate is known.
+        """
+        return None
 
     def link(self, loss: MarginLoss | None) -> Link | None:
         """Link to probabilities with a loss (None: unknown loss).
@@ -85,6 +98,15 @@ class CostOfAnyLoss(RowCost):
     def weights(self, derivatives: FloatArray, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         """Derivative of each row's cost by u(y) of each class, from Phi' there; of objectives that are not native."""
         return derivatives
+
+    def dual_values(
+        self, loss: MarginLoss, points: Sequence[Scores], factor: float, class_ids: ClassIds
+    ) -> FloatArray | None:
+        if not self.smooth or not isinstance(loss, NativeLoss):
+            return None
+        now, start = (self.arguments(scores, margins, class_ids) for scores, margins in points)
+        pulls = factor * loss.derivative(now)
+        return self.costs(pulls * start - loss.conjugate(pulls), class_ids)
 
     @abstractmethod
     def slopes(

@@ -20,10 +20,11 @@ from radboost.engine import (
     current,
 )
 from radboost.losses import MarginLoss
-from radboost.objectives.base import OBJECTIVES, CostOfAnyLoss, RowCost, margins_of
+from radboost.objectives.base import OBJECTIVES, CostOfAnyLoss, RowCost, Scores, margins_of
 from radboost.objectives.two_classes import TwoClasses
 from radboost.rows.weights import RowWeights
 
+BLOCK_ROWS = 2**16  # of which a lower bound is computed at a time
 BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
 
 
@@ -91,6 +92,7 @@ class Objective:
         self.cost = row_cost(name, n_classes)
         self.smooth = self.cost.smooth
         self._class_ids = class_ids
+        self._start: Scores | None = None  # other scores and margins than 0 before the first step
         self._native_loss = loss.name if loss.native and self.cost.native else ""
         self.row_weights = RowWeights(weights, len(class_ids), folds_large=n_classes > 2, collective=collective)
         if n_classes == 2:
@@ -115,6 +117,7 @@ class Objective:
         scores = np.rint(offset / self.step_grid) * self.step_grid
         margins = margins_of(scores, self._class_ids) if len(self._margins()) else np.zeros(0)
         self.set_scores(np.ascontiguousarray(scores).reshape(-1), margins)
+        self._start = scores, margins
 
     def set_scores(self, scores: FloatArray, margins: FloatArray) -> None:
         """Replace all scores, shape (n_rows * n_outputs,), and the margins, which only "maxsum" has."""
@@ -163,6 +166,23 @@ class Objective:
         first_wrong = np.where(self._class_ids == 0, 1, 0)
         costs[np.arange(len(u)), first_wrong] = cost.costs(values.reshape(u.shape), self._class_ids)
         return costs.ravel(), cost.weights(derivatives.reshape(u.shape), scores, self._class_ids).ravel()
+
+    def dual_value(self, factor: float) -> float | None:
+        """Lower bound of the mean loss of all ensembles, if no edge times `factor` times the slope exceeds its price.
+
+        By Fenchel's inequality with Phi' at the current scores, times the factor. None: not known.
+        """
+        scores, margins = self._values(), self._margins()
+        start = self._start or (np.zeros_like(scores), np.zeros_like(margins))
+        result = np.empty(len(scores))
+        for begin in range(0, len(scores), BLOCK_ROWS):
+            rows = slice(begin, begin + BLOCK_ROWS)
+            points = [(some[rows], more[rows]) for some, more in ((scores, margins), start)]
+            values = self.cost.dual_values(self.loss, points, factor, self._class_ids[rows])
+            if values is None:
+                return None
+            result[rows] = values
+        return self.row_weights.mean(result, self.n_threads)
 
     def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
         """Edges of all slots, for weights that grow and for weights that shrink."""

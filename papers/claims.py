@@ -1,11 +1,8 @@
 """Every table and figure of the papers: its claim, our verdict, and the command that leads to it.
 
-`claims.csv` is the one source of `python -m papers list` and of the tables in `docs/paper-tables.md`. Its columns:
-
-- paper; item: its tables or figures ("Figures 1 to 3"), or a part of one after a comma
-- claim; verdict: one of `VERDICTS`; result: ours, what contradicts the claim, or why nothing was run
-- command: follows `python -m`; empty where there is nothing to run
-- stored: the file of the result in `results/`; more: a place in `docs/` that says more; either may be empty
+`claims.csv` is the one source of `python -m papers list` and of the tables in `docs/paper-tables.md`. An item is tables
+or figures ("Figures 1 to 3"), or a part of one after a comma. The command follows `python -m`, and is empty where
+nothing can be run. `stored` names the file of our result in `results/`, `more` a place in `docs/`; both may be empty.
 """
 
 from __future__ import annotations
@@ -26,11 +23,12 @@ def as_markdown() -> str:
     """Tables of all papers; a command of `python -m papers run` is shown by what follows."""
     lines = []
     for paper, rows in groupby(claims(), lambda one: one["paper"]):
-        lines += [f"## {paper}", "", "| the paper | here | command |", "|---|---|---|"]
+        lines += [f"## {paper}", "", "| the paper | here |", "|---|---|"]
         for one in rows:
+            more = f" ([more]({one['more']}))" if one["more"] else ""
             command = f"`{one['command'].removeprefix('papers run ')}`" if one["command"] else ""
             linked = f"[{command}](../papers/results/{one['stored']}.csv)" if one["stored"] else command
-            result = f"**{one['verdict']}**: {one['result']}" + (f" ([more]({one['more']}))" if one["more"] else "")
-            lines.append(f"| {one['item']}: {one['claim']} | {result} | {linked} |")
+            here = f"**{one['verdict']}**: {one['result']}{more}" + (f": {linked}" if linked else "")
+            lines.append(f"| {one['item']}: {one['claim']} | {here} |")
         lines.append("")
     return "\n".join(lines)

@@ -17,7 +17,6 @@ from radboost.structured.losses import (
     smith_waterman,
     transducer_loss,
 )
-from radboost.structured.operations import remove_epsilon
 from radboost.structured.semirings import LOG, TROPICAL, Semiring
 from radboost.structured.sequence_classifier import SequenceClassifier
 from radboost.structured.transducer import EPSILON, Arc, Transducer
@@ -42,7 +41,6 @@ __all__ = [
     "hamming",
     "loss_value",
     "ngram",
-    "remove_epsilon",
     "smith_waterman",
     "transducer_loss",
 ]

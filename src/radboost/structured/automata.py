@@ -14,7 +14,6 @@ from radboost._validation import LARGEST_INTEGER, check_integer, check_real
 from radboost.engine import LossAutomaton, LossSource, StopFlag, make_loss_source
 from radboost.structured.graphs import topological_order
 from radboost.structured.losses import LARGEST_COST, StringLoss, get_string_loss
-from radboost.structured.operations import remove_epsilon
 from radboost.structured.semirings import TROPICAL
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
@@ -58,8 +57,6 @@ def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> L
             f"The costs of a loss must be at most {LARGEST_COST:g} in size; the largest is {max(map(abs, weights)):g}."
         )
     silent = _in_order(acceptor)
-    if silent is None:
-        acceptor, silent = remove_epsilon(acceptor), []
     if acceptor.n_states == 0:
         raise ValueError(
             f"The loss of every string is infinite: its transducer has no path to the true string {y.tolist()[:20]}, "
@@ -91,8 +88,8 @@ def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> L
     )
 
 
-def _in_order(acceptor: Transducer) -> list[Arc] | None:
-    """Arcs that read nothing, the origin of none being the target of a later one; None for a cycle."""
+def _in_order(acceptor: Transducer) -> list[Arc]:
+    """Arcs that read nothing, the origin of none being the target of a later one; ValueError for a cycle."""
     silent = [arc for arc in acceptor.arcs if arc.input == EPSILON]
     edges: list[list[tuple[int, float]]] = [[] for _ in range(acceptor.n_states)]
     for arc in silent:
@@ -100,7 +97,10 @@ def _in_order(acceptor: Transducer) -> list[Arc] | None:
     states = sorted({state for arc in silent for state in (arc.origin, arc.target)})
     order = topological_order(states, edges)
     if len(order) < len(states):
-        return None
+        raise ValueError(
+            "The transducer of the loss has a cycle of arcs that read nothing, by which strings have infinitely many "
+            "paths. Leave out an arc of it."
+        )
     position = {state: k for k, state in enumerate(order)}
     return sorted(silent, key=lambda arc: position[arc.origin])
 

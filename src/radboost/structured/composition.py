@@ -28,8 +28,8 @@ def compose(left: Transducer, right: Transducer) -> Transducer:
     """
     if left.semiring != right.semiring:
         raise ValueError(
-            f"composition needs two transducers over the same semiring; got {left.semiring.name!r} and "
-            f"{right.semiring.name!r}."
+            f"composition needs two transducers over the same semiring; got {left.semiring.value!r} and "
+            f"{right.semiring.value!r}."
         )
     states: list[State] = []
     numbers: dict[State, int] = {}

@@ -1,4 +1,4 @@
-"""Automata as graphs: reachable states, topological order, cycles, trimming."""
+"""Automata as graphs: reachable states, topological order, trimming."""
 
 from __future__ import annotations
 
@@ -51,20 +51,6 @@ def topological_order(states: Sequence[int], edges: Edges) -> list[int]:
             if n_incoming[target] == 0:
                 order.append(target)
     return order
-
-
-def state_on_cycle(states: Sequence[int], edges: Edges) -> int | None:
-    """State on a cycle; None: there is no cycle."""
-    rest = set(states) - set(topological_order(states, edges))
-    if not rest:
-        return None
-    # Each remaining state has a remaining predecessor: following predecessors ends on a cycle.
-    before = {target: state for state in rest for target, _ in edges[state] if target in rest}
-    state, seen = next(iter(before)), set()
-    while state not in seen:
-        seen.add(state)
-        state = before[state]
-    return state
 
 
 def useful_states(transducer: Transducer) -> list[int]:

@@ -107,7 +107,7 @@ class Transducer:
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}({self._semiring.name!r}, n_states={self._n_states}, n_arcs={self.n_arcs}, "
+            f"{type(self).__name__}({self._semiring.value!r}, n_states={self._n_states}, n_arcs={self.n_arcs}, "
             f"n_initial={len(self._initial)}, n_final={len(self._final)})"
         )
 

@@ -29,6 +29,13 @@ class Given:
         return X
 
 
+class Unsure(Given):
+    """Without probabilities for some rows, whose sets would be empty."""
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        return np.where(np.arange(len(X))[:, None] % 5 == 0, np.nan, X)
+
+
 def drawn(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Three classes, of which the third is rare and hard to see."""
     y = rng.choice(3, n, p=[0.6, 0.3, 0.1])
@@ -189,6 +196,7 @@ LINEAR = LinearRegression().fit(ROWS, LABELS)
         (LINEAR, np.full(60, np.nan), {}, ValueError, "missing or infinite"),
         (LinearRegression().fit(ROWS, ROWS[:, :2]), LABELS, {}, ValueError, "2 columns; intervals are for one number"),
         (Given(2), LABELS, {}, TypeError, "for one output"),
+        (Unsure(), LABELS, {}, ValueError, "Unsure returns NaN"),
     ],
 )
 def test_what_is_refused(model: Any, y: Any, settings: Any, error: type[Exception], message: str) -> None:

@@ -179,7 +179,7 @@ def of_sources(rng: np.random.Generator, copies: int = 1, **settings: Any) -> bo
 
 def of_losses(source: Source, rng: np.random.Generator, penalties: tuple[float, ...] = (0.0,), **settings: Any) -> bool:
     X, y = source.draw(200, rng)
-    given = {"losses": ("cross_entropy", "hinge", "zero_one"), "n_rounds": 20, "n_jobs": 1, **settings}
+    given = {"losses": ("cross_entropy", "hinge", "zero_one"), "n_rounds": 10, "n_jobs": 1, **settings}
     models = [AgnosticClassifier(norm_penalty=penalty, **given).fit(X, y) for penalty in penalties]
     found = [agnostic_bound(model, X, y, largest_row=2.0, delta=DELTA) for model in models]
     best = int(np.argmin([one.total for one in found]))

@@ -188,8 +188,8 @@ def bound(
     y : array-like of shape (n_rows,)
         Their labels.
     rho : float, optional
-        The margin, in (0, 1]. None takes the best of the 32 values in :data:`RHO_GRID`; the theorem then
-        has to hold for all of them, each with delta/32 (union bound), and that price is included.
+        The margin, in (0, 1], if it was fixed before these rows were seen. None takes the best of the 32 values in
+        :data:`RHO_GRID`; the theorem then has to hold for all of them, each with delta/32, which is included.
     delta : float
         The probability that the bound fails, in (0, 1).
     sample_weight : array-like of shape (n_rows,), optional

@@ -221,7 +221,12 @@ def _probabilities(model: Any, X: Any) -> FloatArray:
             f"predict_proba of {type(model).__name__} does not return a row of probabilities with a column for each of "
             "its classes_; sets of classes are for one output."
         )
-    return np.asarray(given, dtype=np.float64)
+    probabilities = np.asarray(given, dtype=np.float64)
+    if np.isnan(probabilities).any():
+        raise ValueError(
+            f"predict_proba of {type(model).__name__} returns NaN; sets need the probability of each class."
+        )
+    return probabilities
 
 
 def _numbers(values: Any, name: str) -> FloatArray:

@@ -35,7 +35,7 @@ def projection_bound(model: Any, X: Any, y: ArrayLike, *, rho: float | None = No
     X, y : the labeled rows of the fit
         Others from the same source, independent of ``X_unlabelled``, are valid too.
     rho : float or None
-        Margin for a classifier of norm 1; None: the best of 32, each with delta / 32.
+        Margin for a classifier of norm 1, fixed before these rows were seen; None: the best of 32, with delta / 32.
     delta : float
         Probability that the bound fails.
     """

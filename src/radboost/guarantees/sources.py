@@ -138,8 +138,8 @@ def sources_bound(
     X, y, sources : the training rows, their labels and their sources
         Others from the same sources are valid too. Every row counts once: there are no weights here.
     rho : float, optional
-        The margin, in (0, 1]. None takes for each part the best of the 32 values in :data:`RHO_GRID`, and each of them
-        may fail with probability delta/32.
+        The margin, in (0, 1], if it was fixed before these rows were seen. None takes for each part the best of the 32
+        values in :data:`RHO_GRID`, and each of them may fail with probability delta/32.
     delta : float
         The probability that the bound fails, in (0, 1).
 

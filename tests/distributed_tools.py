@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
@@ -9,9 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from collective_tools import ThreadCollective, ThreadGroup, split_at_random
-from fingerprints import fingerprint
+from fingerprints import fingerprint, with_categories
 from radboost.boosting import Trace
 from radboost.distributed.arguments import BESIDE, Arguments
 from radboost.distributed.callbacks import Receiver
@@ -34,6 +36,28 @@ class ReloadedPartition:
 def take(given: Any, rows: np.ndarray) -> Any:
     """Some rows of an array, a sparse matrix or a frame; None of None."""
     return None if given is None else given.iloc[rows] if hasattr(given, "iloc") else given[rows]
+
+
+def words(n_rows: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
+    """Text, categories of pandas' own, booleans and numbers, with missing values in all of them."""
+    X, y = with_categories(10, n_rows, 3)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["a"] = [None if np.isnan(x) else f"w{int(x) % 30}" for x in X[:, 0]]
+    frame["d"] = pd.Categorical([f"c{int(x)}" for x in X[:, 3]], categories=["c9", "c2", "c1", "c0"])
+    return frame, np.array(["lo", "middle", "hi"], dtype=object)[y]
+
+
+class After:
+    """Callback that does something after a round, and notes the rounds that it hears of."""
+
+    def __init__(self, last: int, act: Callable[[], Any]) -> None:
+        self.last, self.act, self.rounds = last, act, []
+        self.lock = threading.Lock()  # cannot be pickled: callbacks stay where they are
+
+    def on_round_end(self, context: Any) -> None:
+        self.rounds.append(context.round)
+        if context.round == self.last:
+            self.act()
 
 
 def cut(n_parts: int, seed: int = 0, role: str = TRAINING, **columns: Any) -> list[ReloadedPartition]:

@@ -14,8 +14,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from distributed_tools import arguments_of, cut, everything, fit_by_threads
-from fingerprints import fractions, table, with_categories
+from distributed_tools import arguments_of, cut, everything, fit_by_threads, words
+from fingerprints import fractions, table
 from prepared_rows import prepare
 from radboost import (
     DeepBoostClassifier,
@@ -130,14 +130,11 @@ def test_models_and_histories_are_those_of_one_machine(estimator: Any, given: di
 @pytest.mark.filterwarnings("ignore:Column")
 def test_validation_rows_with_text() -> None:
     """Some categories are new, and some columns have nothing but missing values in a part."""
-    rows, labels = with_categories(10, 240, 3)
-    frame = pd.DataFrame(rows, columns=list("abcdef"))
-    frame["a"] = [None if np.isnan(x) else f"w{int(x) % 30}" for x in rows[:, 0]]
+    frame, labels = words()
     watched = frame.iloc[:60].reset_index(drop=True)
     watched["a"] = [word if k % 9 else "new" for k, word in enumerate(watched["a"])]
-    names = np.array(["lo", "middle", "hi"], dtype=object)
     estimator = clone(DEEP).set_params(categorical_features=["a", "d"], calibration=None)
-    compare(estimator, X=frame, y=names[labels], X_val=watched, y_val=names[labels[:60]])
+    compare(estimator, X=frame, y=labels, X_val=watched, y_val=labels[:60])
 
 
 def test_rows_in_memory_are_cut_into_parts() -> None:

@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from distributed_tools import AbortedError, AbortingCollective, arguments_of, cut, everything, fit_by_threads, run_task
+from distributed_tools import (
+    AbortedError,
+    AbortingCollective,
+    After,
+    arguments_of,
+    cut,
+    everything,
+    fit_by_threads,
+    run_task,
+)
 from fingerprints import table
 from radboost import (
     Checkpoint,
@@ -69,15 +78,9 @@ class Diary:
         self.note("end", context)
 
 
-class Copy:
+def copying(path: Path, to: Path) -> After:
     """Copies a checkpoint after the second round."""
-
-    def __init__(self, path: Path, to: Path) -> None:
-        self.path, self.to = path, to
-
-    def on_round_end(self, context: FitContext) -> None:
-        if context.round == 1:
-            self.to.write_bytes(self.path.read_bytes())
+    return After(1, lambda: to.write_bytes(path.read_bytes()))
 
 
 def by_pickle(runner: CallbackRunner) -> Receiver:
@@ -118,7 +121,7 @@ def test_checkpoints_go_on_with_any_number_of_workers(estimator: Any, tmp_path: 
     """Those of two workers with three, and on one machine, with the rows in another order."""
     path, again = tmp_path / "fit.checkpoint", tmp_path / "copy.checkpoint"
     expected = clone(estimator).fit(X, Y, **more_of(estimator))
-    model = fit(estimator, 2, [Checkpoint(path, every=1), Copy(path, again)])
+    model = fit(estimator, 2, [Checkpoint(path, every=1), copying(path, again)])
     assert everything(model)[:-1] == everything(expected)[:-1]
     diary = Diary()
     model = fit(estimator, 3, [diary], resume_from=again)
@@ -153,7 +156,7 @@ def test_other_rows_and_other_checkpoints_are_refused(tmp_path: Path) -> None:
 def test_a_seed_that_was_drawn_goes_on(seed: Any, tmp_path: Path) -> None:
     path, again = tmp_path / "fit.checkpoint", tmp_path / "copy.checkpoint"
     estimator = clone(DEEP).set_params(random_state=seed)
-    model = fit(estimator, 2, [Checkpoint(path, every=1), Copy(path, again)])
+    model = fit(estimator, 2, [Checkpoint(path, every=1), copying(path, again)])
     assert (model.random_state is None) == (seed is None)
     assert everything(fit(estimator, 3, resume_from=again))[:-1] == everything(model)[:-1]
 

@@ -21,7 +21,7 @@ import pytest
 from sklearn.base import clone
 
 import radboost.distributed as cluster_fits
-from distributed_tools import everything, lazily, local_cluster
+from distributed_tools import After, everything, lazily, local_cluster
 from fingerprints import table
 from radboost import Checkpoint, DeepBoostClassifier
 from radboost.distributed import cluster
@@ -71,18 +71,6 @@ def holders(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(cluster, "_assign", assigning)
     return found
-
-
-class After:
-    """Does something after a round."""
-
-    def __init__(self, last: int, act: Any) -> None:
-        self.last, self.act, self.rounds = last, act, []
-
-    def on_round_end(self, context: Any) -> None:
-        self.rounds.append(context.round)
-        if context.round == self.last:
-            self.act()
 
 
 @pytest.mark.parametrize("noticed", [True, False])

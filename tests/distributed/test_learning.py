@@ -14,8 +14,17 @@ from sklearn.base import clone
 
 import radboost.distributed as cluster_fits
 from collective_tools import ThreadGroup
-from distributed_tools import ReloadedPartition, abort_after, arguments_of, cut, everything, fit_by_threads
-from fingerprints import fractions, table, with_categories
+from distributed_tools import (
+    ReloadedPartition,
+    abort_after,
+    arguments_of,
+    cut,
+    everything,
+    fit_by_threads,
+    run_task,
+    words,
+)
+from fingerprints import fractions, table
 from radboost import (
     AgnosticBoostClassifier,
     DeepBoostClassifier,
@@ -43,15 +52,6 @@ TWO, THREE = table(1, 260, 5, missing=0.05), table(3, 240, 5, 3)
 FEW_BINS = TreeOptions(max_bins=16)
 NUMBERS = table(5, 200, 5, 6)[0], table(5, 200, 5, 6)[1] ** 2 / 4.0
 OF_CLASSES = ("balanced", {0: 0.0, 1: 2.5, 2: 1.0})
-
-
-def words() -> tuple[pd.DataFrame, np.ndarray]:
-    """Text, categories of pandas' own, booleans and numbers, with missing values in all of them."""
-    X, y = with_categories(10, 240, 3)
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    frame["a"] = [None if np.isnan(x) else f"w{int(x) % 30}" for x in X[:, 0]]
-    frame["d"] = pd.Categorical([f"c{int(x)}" for x in X[:, 3]], categories=["c9", "c2", "c1", "c0"])
-    return frame, np.array(["lo", "middle", "hi"], dtype=object)[y]
 
 
 def check(estimator: Any, X: Any, y: Any, weights: Any = None, parts: Any = None, n_workers: int = 3) -> None:
@@ -169,12 +169,6 @@ def test_more_categories_than_are_told_apart(weights: str | None) -> None:
     estimator = DeepBoostClassifier(2, complexity_penalty=0.01, categorical_features=[0], calibration=None)
     with pytest.warns(UserWarning, match="280 categories"):
         check(estimator, X, y, given)
-
-
-def test_rows_of_32_bits_and_of_64_on_different_workers() -> None:
-    X, y = TWO
-    parts = [LoadedPartition(X[:100].astype(np.float32), y[:100]), LoadedPartition(X[100:], y[100:])]
-    check(RGBClassifier(2, calibration=None), np.concatenate([part.X for part in parts]), y, None, parts, 2)
 
 
 def test_parts_of_any_type() -> None:
@@ -299,3 +293,25 @@ def test_calibration_is_found_without_an_exchange_for_each_trial(
             assert model.calibration_ == expected.calibration_
         counts.append(len(group.met))
     assert counts[0] < 1000 < counts[1]
+
+
+def test_bins_of_a_sketch_depend_on_the_partitioning() -> None:
+    """The one option without equality to a fit on one machine."""
+    X, y = table(1, 900, 3)
+    estimator = RGBClassifier(3, calibration=None, tree_options=TreeOptions(max_bins=16))
+
+    def models(seed: int) -> list[str]:
+        parts = cut(5, seed, X=X, y=y, sample_weight=fractions(900))
+        task = FitTask.of(estimator, arguments_of(sample_weight="given"), bins="sketch")
+        found = run_task(task, [parts[::2], parts[1::2]])
+        assert np.mean(found[0].predict(X) == y) > 0.8
+        return [repr(everything(model)) for model in found]
+
+    assert len({*models(0), *models(0)}) == 1
+    assert {*models(0)} != {*models(1)}
+    assert repr(everything(clone(estimator).fit(X, y, fractions(900)))) not in models(0)
+
+
+def test_other_bins_are_refused() -> None:
+    with pytest.raises(ValueError, match="bins must be 'exact' or 'sketch'; got 'quantile'"):
+        FitTask.of(RGBClassifier(3), arguments_of(), bins="quantile")

@@ -123,7 +123,7 @@ def test_what_else_fit_takes(client: Any, tmp_path: Path) -> None:
     expected = clone(longer).fit(X, y, offset=offset, **watched, eval_metric=own_metric)
     assert everything(cluster_fits.fit(clone(longer), rows, labels, **more)) == everything(expected)
     given = clone(longer)
-    failing = After(3, lambda: (tmp_path / "no folder" / "file").touch())
+    failing = After(3, (tmp_path / "no folder" / "file").touch)
     with pytest.raises(OSError, match="no folder"):  # which is no loss of a worker
         cluster_fits.fit(given, rows, labels, **more, callbacks=[failing])
     assert not hasattr(given, "ensemble_")

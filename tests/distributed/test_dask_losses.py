@@ -80,8 +80,8 @@ def test_a_worker_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
     looks = iter([False, False, False, noticed])
     attempt, silent = cluster.Attempt(None, None, {"a": []}, CallbackRunner(DEEP, [])), Future()
     monkeypatch.setattr(attempt, "_is_lost", lambda rank: next(looks, noticed))
-    monkeypatch.setattr(attempt, "_call", lambda *given: silent)
-    attempt._abort([silent], cluster_fits.WorkerLostError("Lost workers: b."))
+    monkeypatch.setattr(attempt, "_call", lambda *given, **more: silent)
+    attempt._abort(cluster_fits.WorkerLostError("Lost workers: b."))
     assert not silent.done()
     assert next(looks, None) is None
 
@@ -183,6 +183,15 @@ def test_twelve_kills_in_one_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not deadly.exists()
     assert not deaths
     assert len(found) >= len(DEATHS)
+
+
+def test_without_callbacks_the_rounds_are_those_of_the_workers_that_are_left() -> None:
+    """Only they know them, also where their own fit has ended well."""
+    with local_cluster(2) as client:
+        client.run(die_in, "worker.WorkerResult.__init__", 1, workers=[max(client.nthreads())])
+        with pytest.warns(RuntimeWarning, match="goes on after round 40"):
+            model = cluster_fits.fit(clone(DEEP), *lazily(X, Y), client=client)
+    assert everything(model) == everything(clone(DEEP).fit(X, Y))
 
 
 def test_rows_that_are_lost_for_good_end_the_fit(holders: list[str]) -> None:

@@ -111,9 +111,9 @@ class CallbackRunner:
         self._stop_reason: str | None = None  # given by a callback
         self._seen: set[str] = set()  # lines and hooks; an attempt after a loss has the same, but for rounds
 
-    def take(self, rounds: Trace | None) -> None:
+    def take(self, rounds: Trace | Exception | None) -> None:
         """Take the rounds of a worker if they are more; where events arrive, only their rounds count."""
-        if self._context is None and rounds is not None and rounds.n_rounds > self.trace.n_rounds:
+        if self._context is None and isinstance(rounds, Trace) and rounds.n_rounds > self.trace.n_rounds:
             self.trace = rounds
 
     def handle(self, event: CallbackEvent | str) -> str | None:

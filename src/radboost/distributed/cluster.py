@@ -275,7 +275,7 @@ class Attempt:
                 self._event = self._call(0, "next_event") if self._task.reports else None
                 return self._results(calls)
             except BaseException as error:
-                self._abort(calls, error)
+                self._abort(error)
                 raise
         finally:
             self._client.cancel(self._submitted, force=True)  # also of a lost worker, which would wait for another
@@ -319,23 +319,23 @@ class Attempt:
             event = None
         self._event = None if event is None else self._call(0, "next_event", self._runner.handle(pickle.loads(event)))
 
-    def _abort(self, calls: Sequence[Any], error: BaseException) -> None:
-        """Abort the fits of the workers that are left; after a loss keep their finished rounds when they have ended."""
-        left = [rank for rank in range(len(calls)) if not self._is_lost(rank)]
-        ending = [(rank, self._call(rank, "abort", f"{type(error).__name__}: {error}")) for rank in left]
-        if isinstance(error, WorkerLostError):
-            ending += [(rank, calls[rank]) for rank in left]
+    def _abort(self, error: BaseException) -> None:
+        """Abort the fits of the workers that are left; after a loss keep their finished rounds."""
+        reason, keep = f"{type(error).__name__}: {error}", isinstance(error, WorkerLostError)
+        left = [rank for rank in range(len(self._workers)) if not self._is_lost(rank)]
+        calls = {rank: self._call(rank, "abort", reason, keep=keep) for rank in left}
         end = time.monotonic() + WORKER_TIMEOUT
-        while any(not call.done() and not self._is_lost(rank) for rank, call in ending) and time.monotonic() < end:
+        while any(not call.done() and not self._is_lost(rank) for rank, call in calls.items()):
+            if time.monotonic() > end:
+                break
             time.sleep(POLL_SECONDS)
-        for _, call in ending:
-            if call.done():
-                self._runner.take(getattr(_outcome(call), "_rounds", None))
+        for rounds in [_outcome(call) for call in calls.values() if call.done()]:
+            self._runner.take(rounds)
 
-    def _call(self, rank: int, method: str, *arguments: Any) -> Any:
+    def _call(self, rank: int, method: str, *arguments: Any, **named: Any) -> Any:
         """Future of a method of an actor; with an OSError where the actor is lost."""
         try:
-            return getattr(self._actors[rank], method)(*arguments)
+            return getattr(self._actors[rank], method)(*arguments, **named)
         except RuntimeError as error:  # Dask's
             failed: Future[Any] = Future()
             failed.set_exception(OSError(str(error)))

@@ -8,7 +8,6 @@ import pickle
 import tempfile
 import weakref
 from contextlib import suppress
-from importlib import import_module
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -73,12 +72,12 @@ def _unlink(path: str, pid: int) -> None:
 def need_dask() -> None:
     """Raise an error that names the extra where Dask is missing."""
     try:
-        for module in ("dask.array", "distributed"):
-            import_module(module)
+        import dask.array  # noqa: F401
+
+        import distributed  # noqa: F401
     except ImportError as error:
-        raise ImportError(
-            "radboost.distributed needs Dask: install the extra, pip install 'radboost[dask]'."
-        ) from error
+        advice = "install the extra, pip install 'radboost[dask]'."
+        raise ImportError(f"radboost.distributed needs Dask: {advice}") from error
 
 
 def delayed_parts(given: LoadedPartition) -> list[Any]:

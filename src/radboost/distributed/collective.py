@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from radboost.boosting import Trace
 from radboost.engine import Collective, add_packed, pack
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ class WorkerLostError(RuntimeError):
     """
 
     checkpoints: tuple[str, ...] = ()
-    _rounds: Trace | None = None  # finished on the worker that raises it
 
 
 @dataclass

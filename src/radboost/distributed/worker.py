@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from radboost._progress import lines_sent_to
+from radboost.boosting import Trace
 from radboost.distributed.callbacks import CallbackEvent
 from radboost.distributed.collective import TreeCollective, WorkerLostError, parent_of
 from radboost.distributed.learning import FitRecorder
@@ -73,7 +74,7 @@ class Worker:
     def __init__(self, rank: int, n_workers: int, task: bytes, parts: Sequence[Partition]) -> None:
         """Take the partitions; `task`: the pickled task, and the finished rounds of an earlier attempt."""
         self._rank, self._task = rank, task
-        self._recorder = FitRecorder()
+        self._recorder, self._ended = FitRecorder(), asyncio.Event()
         self._workers = TreeCollective(rank, n_workers, self._call_parent)
         self._parts = [AbortablePartition(part, self._workers) for part in parts]
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()  # of the first worker; None ends them
@@ -82,7 +83,7 @@ class Worker:
     async def fit(self, addresses: Sequence[tuple[str, str]]) -> WorkerResult:
         """Run the fit in a separate thread, so that the event loop of the worker is not blocked.
 
-        `addresses`: worker and key of each actor, by rank. A `WorkerLostError` brings the finished rounds along.
+        `addresses`: worker and key of each actor, by rank.
         """
         from distributed import get_worker
 
@@ -91,11 +92,9 @@ class Worker:
         executor = ThreadPoolExecutor(1, thread_name_prefix="radboost-fit")
         try:
             return await self._workers.loop.run_in_executor(executor, self._fit)
-        except WorkerLostError as error:
-            error._rounds = self._recorder.rounds()
-            raise
         finally:
             executor.shutdown(wait=False)
+            self._ended.set()
             await self._events.put(None)
 
     def _fit(self) -> WorkerResult:
@@ -140,10 +139,14 @@ class Worker:
             await self._replies.put(reply)
         return await self._events.get()
 
-    async def abort(self, reason: str) -> None:
-        """End the fit of this worker with a `WorkerLostError`."""
+    async def abort(self, reason: str, *, keep: bool) -> Trace | None:
+        """End the fit of this worker with a `WorkerLostError`; `keep`: wait for its end, and return finished rounds."""
         self._workers.abort(reason)
         await self._replies.put(None)
+        if not keep:
+            return None
+        await self._ended.wait()
+        return self._recorder.rounds()
 
     async def contribute(self, kind: str, rank: int, contribution: Any) -> Any:
         """Take part in a collective operation; called by the children in the tree."""

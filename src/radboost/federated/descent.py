@@ -28,7 +28,7 @@ from radboost.families.candidates import Candidates, draw
 from radboost.families.sourced import SourcedHypothesis
 from radboost.federated.fixed_point import SCALE_BITS, Scales
 from radboost.federated.registry import ClientRecord
-from radboost.federated.server import BoostingServer, Totals
+from radboost.federated.server import Server, Totals
 from radboost.objectives.over_sources import OverSources
 from radboost.objectives.sourced import STEP_GRID
 from radboost.penalties import EnsemblePenalty, check_linear, on_grid, slope
@@ -59,7 +59,7 @@ class FederatedDescent(RoundMaker):
 
     def __init__(
         self,
-        server: BoostingServer,
+        server: Server,
         *,
         over: OverSources,
         penalty: EnsemblePenalty,

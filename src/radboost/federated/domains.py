@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -87,11 +87,12 @@ def loss_and_gradient(
 # --- the server
 
 
-def learn_together(server: Server, clients: Sequence[ClientRecord], n_domains: int, n_features: int) -> DomainModel:
+def learn_together(server: Server) -> DomainModel:
     """Q by L-BFGS on the server; each evaluation asks all clients for a loss and a gradient."""
-    exponents = _ranges(server, clients, n_features)
-    known, means, spreads = _moments(server, clients, exponents)
-    n_rows = sum(client.n_rows for client in clients if client.trusted)
+    n_domains, n_features = len(server.task.domains), server.task.n_features
+    exponents = _ranges(server, n_features)
+    known, means, spreads = _moments(server, exponents)
+    n_rows = sum(client.n_rows for client in server.clients if client.trusted)
     indicated = np.flatnonzero(known < n_rows).astype(np.int32)
     useful = spreads > SMALLEST_SPREAD * np.maximum(1.0, np.abs(means))
     scale = np.where(useful, spreads, np.inf)  # a constant column tells nothing
@@ -113,7 +114,7 @@ def learn_together(server: Server, clients: Sequence[ClientRecord], n_domains: i
         largest = math.log(n_domains) + 2.0 * float(np.abs(coefficients).T @ limits @ np.ones(n_domains)) + 1e-9
         arrays = {**fixed, "coefficients": coefficients}
         n_sums, facts = 1 + width * n_domains, {"largest_loss": largest}
-        sums, m = _add_up(server, "gradient", clients, facts, arrays, n_sums, _is_possible_gradient)
+        sums, m = _add_up(server, "gradient", facts, arrays, n_sums, _is_possible_gradient)
         unit = math.ldexp(1.0, 1 - SCALE_BITS) / m
         gradient = np.array(sums[1:], dtype=np.float64).reshape(width, n_domains) * limits[:, None] * unit
         own = coefficients * penalized / (strength * m)
@@ -131,10 +132,8 @@ def learn_together(server: Server, clients: Sequence[ClientRecord], n_domains: i
     return DomainModel(rescaled, offsets, means, indicated, NO_CATEGORIES)
 
 
-def _ask(
-    server: Server, action: str, clients: Sequence[ClientRecord], facts: Facts, arrays: Arrays, check: Check
-) -> dict[ClientRecord, Message]:
-    contents = {client: ({"domain": client.domain, **facts}, arrays) for client in clients if client.trusted}
+def _ask(server: Server, action: str, facts: Facts, arrays: Arrays, check: Check) -> dict[ClientRecord, Message]:
+    contents = {client: ({"domain": client.domain, **facts}, arrays) for client in server.clients if client.trusted}
     replies = server.exchange(action, contents, check)
     if not replies:
         raise RuntimeError(f"No client has answered ({action!r}) while the domains were learned.")
@@ -144,7 +143,6 @@ def _ask(
 def _add_up(
     server: Server,
     action: str,
-    clients: Sequence[ClientRecord],
     facts: Facts,
     arrays: Arrays,
     width: int,
@@ -155,7 +153,7 @@ def _add_up(
     def check(client: ClientRecord, request: Message, reply: Message) -> None:
         require(is_possible(sums_in(reply, width), client.n_rows), "a sum of its rows is out of range")
 
-    replies = _ask(server, action, clients, facts, arrays, check)
+    replies = _ask(server, action, facts, arrays, check)
     columns = [from_words(reply.arrays["sums"]) for reply in replies.values()]
     return [sum(values) for values in zip(*columns, strict=True)], sum(client.n_rows for client in replies)
 
@@ -175,23 +173,21 @@ def _are_possible_moments(sums: list[int], n_rows: int) -> bool:
     return True
 
 
-def _ranges(server: Server, clients: Sequence[ClientRecord], n_features: int) -> npt.NDArray[np.int64]:
+def _ranges(server: Server, n_features: int) -> npt.NDArray[np.int64]:
     def check(client: ClientRecord, request: Message, reply: Message) -> None:
         own = reply.arrays.get("exponents")
         require(own is not None and own.dtype == np.int32 and own.shape == (n_features,), "its ranges do not fit")
         assert own is not None
         require(bool(((own >= EMPTY) & (own <= LARGEST_EXPONENT)).all()), "a range of its columns is out of range")
 
-    replies = _ask(server, "ranges", clients, {}, {}, check)
+    replies = _ask(server, "ranges", {}, {}, check)
     return np.asarray(np.max([reply.arrays["exponents"] for reply in replies.values()], axis=0), dtype=np.int64)
 
 
-def _moments(
-    server: Server, clients: Sequence[ClientRecord], exponents: npt.NDArray[np.int64]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _moments(server: Server, exponents: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Number of known values, mean and spread of each column."""
     arrays, n_sums = {"exponents": exponents.astype(np.int32)}, 3 * len(exponents)
-    sums, _ = _add_up(server, "moments", clients, {}, arrays, n_sums, _are_possible_moments)
+    sums, _ = _add_up(server, "moments", {}, arrays, n_sums, _are_possible_moments)
     moments = np.array(sums, dtype=object).reshape(-1, 3)
     known = moments[:, 0].astype(np.float64)
     unit = math.ldexp(1.0, 1 - SCALE_BITS)

@@ -17,7 +17,7 @@ from radboost.federated.descent import FederatedDescent
 from radboost.federated.domains import learn_together
 from radboost.federated.messages import Facts, ProtocolError, Task, Transport, check_voting_tree
 from radboost.federated.registry import client_records, register, select_alike, warn_of_left_out
-from radboost.federated.server import BoostingServer, Server
+from radboost.federated.server import Server
 from radboost.losses import get_loss
 from radboost.objectives.over_sources import make_over_sources, read_mixtures
 from radboost.rows.domains import DomainModel
@@ -62,48 +62,43 @@ def fit_federated(
     Clients that were left out are in `left_out_` of the first and `left_out` of the second, and a warning names them.
     """
     check_federation(estimator, candidates, clients_per_round)
-    server = Server(transport)
-    described = register(transport, server.left_out)
+    left_out: dict[str, str] = {}
+    described = register(transport, left_out)
     try:
-        return _fit(estimator, server, described, candidates, domain_model, clients_per_round), server
+        alike = select_alike(described, domain_model, left_out)
+        task = _task(estimator, alike, candidates, domain_model)
+        trained = candidates if isinstance(candidates, TrainedByOwners) else TrainedByOwners()
+        server = Server(
+            transport,
+            client_records(alike),
+            task,
+            left_out,
+            clients_per_round=clients_per_round,
+            seed=estimator._read_parameters().growth.seed,
+            family=trained.family,
+            candidates_per_round=trained.per_round,
+        )
+        if domain_model is None and len(task.domains) > 1:
+            server.task = replace(task, domain_model=learn_together(server))
+        return _boost(estimator, server, candidates, alike[0]["columns"]), server
     finally:
-        warn_of_left_out(server.left_out, described)
+        warn_of_left_out(left_out, described)
 
 
-def _fit(
-    estimator: MultiSourceBoostClassifier,
-    server: Server,
-    described: list[Facts],
-    candidates: Candidates | TrainedByOwners,
-    domain_model: DomainModel | None,
-    clients_per_round: int | None,
+def _boost(
+    estimator: MultiSourceBoostClassifier, server: Server, candidates: Candidates | TrainedByOwners, columns: Any
 ) -> MultiSourceBoostClassifier:
-    described = select_alike(described, domain_model, server.left_out)
-    task = _task(estimator, described, candidates, domain_model)
-    clients = client_records(described)
-    if task.domain_model is None and len(task.domains) > 1:
-        task = replace(task, domain_model=learn_together(server, clients, len(task.domains), task.n_features))
-    seed = estimator._read_parameters().growth.seed
-    trained = candidates if isinstance(candidates, TrainedByOwners) else TrainedByOwners()
-    boosting_server = BoostingServer(
-        server,
-        [client for client in clients if client.trusted],
-        task,
-        clients_per_round=clients_per_round,
-        seed=seed,
-        family=trained.family,
-        candidates_per_round=trained.per_round,
-    )
-    names, sizes, trace = np.array(task.domains), boosting_server.sizes, Trace()
+    task, sizes, trace = server.task, server.sizes, Trace()
+    names = np.array(task.domains)
     mixtures = read_mixtures(estimator.mixtures)
     maker = FederatedDescent(
-        boosting_server,
+        server,
         penalty=estimator._penalty_over_sources(2),
         over=make_over_sources(estimator.source_objective, float(estimator.mu), mixtures, names, sizes),
         candidates=candidates if isinstance(candidates, Candidates) else None,
         learning_rate=float(estimator.learning_rate),
         step=estimator.step,
-        seeds=_seeds(seed, len(names)),
+        seeds=_seeds(server.seed, len(names)),
         trace=trace,
     )
     plan = FitPlan(
@@ -119,7 +114,6 @@ def _fit(
         },
     )
     Driver(maker, int(estimator.n_rounds), None, int(estimator.verbose)).run()
-    columns = described[0]["columns"]
     feature_names = None if columns is None else np.array(columns, dtype=object)
     rows = Outline(task.n_features, 1, np.array(task.classes), feature_names, {})  # one score: there are two classes
     fitted = estimator._fitted(trace, trace.n_rounds, plan, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,13 +56,41 @@ class Totals:
 
 
 class Server:
-    """Sends requests and keeps the valid replies; a client whose reply cannot be right is left out for good."""
+    """Requests to the clients, and the sums in their valid replies under the current ensemble.
 
-    def __init__(self, transport: Transport) -> None:
-        self.transport = transport
+    A client whose reply cannot be right is left out for good.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        clients: Sequence[ClientRecord],
+        task: Task,
+        left_out: dict[str, str],
+        *,
+        clients_per_round: int | None,
+        seed: int,
+        family: str,
+        candidates_per_round: int | None,
+    ) -> None:
+        self.transport, self.clients, self.task = transport, clients, task
+        self.left_out = left_out  # name of a client -> reason
         self.n_exchanges = 0  # the number of an exchange; replies must repeat it
         self.traffic: list[Traffic] = [Traffic()]
-        self.left_out: dict[str, str] = {}  # name of a client -> reason
+        self.largest_score = 0.0  # upper bound; the descent sets it
+        self.seed, self._per_round, self._family = seed, clients_per_round, family
+        self._candidates_per_round = candidates_per_round
+        self._index = {id(hypothesis): k for k, hypothesis in enumerate(task.candidates)}
+        self._steps: list[tuple[int, Any, float]] = []  # source, hypothesis, eta
+        self._unknown_nodes: set[int] = set()
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """Rows of each domain, of the clients that are left when boosting begins."""
+        rows = [
+            sum(c.n_rows for c in self.clients if c.domain == k and c.trusted) for k in range(len(self.task.domains))
+        ]
+        return np.array(rows, dtype=np.float64)
 
     def exchange(
         self,
@@ -119,43 +148,17 @@ class Server:
         if position == n_steps:
             check(client, request, reply)
 
-
-class BoostingServer:
-    """Sums over the rows of the clients under the current ensemble."""
-
-    def __init__(
-        self,
-        server: Server,
-        clients: Sequence[ClientRecord],
-        task: Task,
-        *,
-        clients_per_round: int | None,
-        seed: int,
-        family: str = "stumps",
-        candidates_per_round: int | None = None,
-    ) -> None:
-        self._server, self.task, self.clients = server, task, list(clients)
-        self.sizes: FloatArray = np.array(
-            [sum(client.n_rows for client in clients if client.domain == k) for k in range(len(task.domains))], float
-        )  # rows of each domain
-        self._per_round, self._seed, self._family = clients_per_round, seed, family
-        self._candidates_per_round = candidates_per_round
-        self._index = {id(hypothesis): k for k, hypothesis in enumerate(task.candidates)}
-        self._steps: list[tuple[int, Any, float]] = []  # source, hypothesis, eta
-        self.largest_score = 0.0  # upper bound; the descent sets it
-        self._unknown_nodes: set[int] = set()
-
     # --- what the descent asks for
 
     def invite(self, round_index: int) -> list[ClientRecord]:
         """Connected clients of each domain drawn for a round, in the order of their names. Figure 4.2, line 4."""
-        self._server.traffic.append(Traffic())
-        connected = set(self._server.transport.connected())
+        self.traffic.append(Traffic())
+        connected = set(self.transport.connected())
         self._recognize(connected)
         invited = []
         for domain in range(len(self.task.domains)):
             there = [c for c in self.clients if c.domain == domain and c.trusted and c.node in connected]
-            seed = self._seed ^ CLIENTS_SALT * (domain + 1)
+            seed = self.seed ^ CLIENTS_SALT * (domain + 1)
             invited += [there[k] for k in draw(seed, round_index, len(there), self._per_round)]
         return invited
 
@@ -167,7 +170,7 @@ class BoostingServer:
             return
         away = {client.name: client for client in self.clients if client.node not in connected}
         requests = {node: Message("register", {"exchange": 0}) for node in new}
-        for node, reply in self._server.transport.send(requests):
+        for node, reply in self.transport.send(requests):
             client = away.pop(str(reply.facts.get("name")), None) if isinstance(reply, Message) else None
             if client is None:
                 logger.warning("node %s has come too late to take part", node)
@@ -207,7 +210,7 @@ class BoostingServer:
     def propose(self, clients: Sequence[ClientRecord], round_index: int, source: int) -> list[Any]:
         """Distinct hypotheses of some clients of a domain, each trained on the client's rows."""
         there = [client for client in clients if client.domain == source]
-        drawn = draw(self._seed ^ 2 * CLIENTS_SALT, round_index, len(there), self._candidates_per_round)
+        drawn = draw(self.seed ^ 2 * CLIENTS_SALT, round_index, len(there), self._candidates_per_round)
         n_features = self.task.n_features
 
         def check(client: ClientRecord, request: Message, reply: Message) -> None:
@@ -234,7 +237,7 @@ class BoostingServer:
                 break
             contents = {client: self._content(client, facts(client)) for client in waiting}
             waiting = []
-            for client, reply in self._server.exchange(action, contents, check, n_steps).items():
+            for client, reply in self.exchange(action, contents, check, n_steps).items():
                 client.position = reply.facts.get("position", -1)
                 if client.position == n_steps:
                     replies[client] = reply

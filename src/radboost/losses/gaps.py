@@ -6,7 +6,7 @@ import numpy as np
 
 # Relative accuracy of a gap, a difference of two sums.
 GAP_ROUNDING = 64 * float(np.finfo(np.float64).eps)
-# Gap of a fit that has converged, relative to the objective, or to that of the empty model where the objective may be 0.
+# Gap of a fit that has converged, relative to the objective, or to that of the empty model if the objective may be 0.
 CONVERGED_GAP = 1e-6
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from radboost import AgnosticBoostClassifier, AgnosticClassifier, Mixtures, TreeOptions
 from radboost.engine import current
@@ -143,3 +144,43 @@ def test_refusals(wrong: dict[str, Any], error: type[Exception], message: str) -
     X, y = xor(8)
     with pytest.raises(error, match=message):
         AgnosticBoostClassifier(**wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("losses", [CONVEX, ("cross_entropy", "hinge", "zero_one", "l1")])
+def test_the_optimality_gap_is_about_weights_of_the_same_size(n_classes: int, losses: tuple[str, ...]) -> None:
+    """No other weights of the trees, of the same total size, have a soft maximum below the bound."""
+    X, y = xor(2, n=150, n_classes=n_classes)
+    model = AgnosticBoostClassifier(15, losses=losses, **FREE).fit(X, y)
+    trees, weights = model.ensemble_.hypotheses, model.ensemble_.weights
+    values = np.array([tree.values(X).reshape(len(X), -1) for tree in trees])
+    several = SeveralLosses(check_evaluation_losses(losses), n_classes, None, model.mu)
+    made = several.of(2.0 * y - 1.0 if n_classes == 2 else y.astype(float))
+
+    def soft_maximum(weights: np.ndarray) -> float:
+        means = several.values(made, np.squeeze(np.tensordot(weights, values, 1))).mean(axis=0)
+        return float(np.log(np.exp(model.mu * means).sum()) / model.mu)
+
+    assert soft_maximum(weights) == pytest.approx(model.history_["objective"][-1])
+    lower = soft_maximum(weights) - model.optimality_gap_
+    n, size = len(weights), np.abs(weights).sum()
+    found = minimize(
+        lambda parts: soft_maximum(parts[:n] - parts[n:]),
+        0.99 * np.concatenate([np.maximum(weights, 0.0), np.maximum(-weights, 0.0)]),
+        bounds=[(0.0, None)] * (2 * n),
+        constraints={"type": "ineq", "fun": lambda parts: size - parts.sum()},
+        method="SLSQP",
+    )
+    assert lower <= found.fun <= soft_maximum(weights) + 1e-3
+
+
+def test_the_gap_closes_where_weights_are_best() -> None:
+    """One stump: its weight is all there is, and the line search finds the best."""
+    X = np.repeat([0.0, 1.0], 20)[:, None]
+    y = np.array([1] * 5 + [0] * 15 + [0] * 5 + [1] * 15)
+    options: dict[str, Any] = {**FREE, "losses": ("cross_entropy",), "tree_options": TreeOptions(min_leaf_weight=0.0)}
+    model = AgnosticBoostClassifier(60, **options).fit(X, y)
+    assert model.optimality_gap_ <= 1e-6
+    assert model.stop_reason_ == (
+        "converged over the trees of the ensemble: 10 rounds in a row found no tree that lowers the loss"
+    )

@@ -17,7 +17,9 @@ from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import CutTree, RegressionTrees
 from radboost.families.norm_balls import NormBalls
+from radboost.families.raw_rows import RawRows
 from radboost.losses import MultinomialLoss, NamedTargetLoss, ask
+from radboost.losses.gaps import CONVERGED_GAP, gap_above
 from radboost.losses.own import checked_numbers
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
@@ -49,7 +51,7 @@ MOST_SCALINGS, SMALLEST_MEAN = 1000, 1e-300
 BEYOND_ROUNDING = 1.01
 MOST_RISE = 1e-6  # relative increase of the mean loss that is attributed to rounding
 
-CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
+EXHAUSTED = f"{PATIENCE} rounds in a row found no tree that lowers the loss"
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class NormBallDescent(RoundMaker):
     """Round maker: randomized descent along trees of many families. Storcheus (2021), Figure 3.1, with ERRATA 23."""
 
     patience = PATIENCE
-    exhausted = CONVERGED
+    exhausted = EXHAUSTED
 
     def __init__(
         self,
@@ -152,6 +154,7 @@ class NormBallDescent(RoundMaker):
         constant: FloatArray,
         offset: FloatArray | None,
         trace: Trace,
+        raw_rows: RawRows,
         raw_scores: Callable[[Trace], FloatArray],
         has_errors: bool,
         units: FloatArray | None = None,
@@ -164,6 +167,7 @@ class NormBallDescent(RoundMaker):
         self.trace = trace
         self._constant = constant  # what every row is scored with before the first round
         self._offset = offset  # what is added to it, row by row
+        self._raw_rows = raw_rows
         self._raw_scores = raw_scores  # of the training rows, by the ensemble of a trace
         self._has_errors = has_errors  # with classes
         errors = ["train_error"] if has_errors else []
@@ -198,6 +202,17 @@ class NormBallDescent(RoundMaker):
         scores = self._raw_scores(self.trace)
         self.rows.set_scores(scores if self._n_outputs == 1 else scores / self._units)
         self._chosen: int | None = None
+
+    def finish(self) -> None:
+        """Set the lower bound of the trace, where there is one; with a small gap the fit has converged."""
+        trace, weights = self.trace, np.zeros(len(self.trace.hypotheses))
+        for step in trace.steps:
+            weights[step.hypothesis] += step.eta
+        trace.lower_bound = self.rows.lower_bound(weights, map(self._raw_rows.predict, trace.hypotheses))
+        self._raw_rows.forget()
+        objective = self.rows.mean_loss
+        if trace.stop_reason == EXHAUSTED and gap_above(trace.lower_bound, objective) <= CONVERGED_GAP * objective:
+            trace.stop_reason = f"converged over the trees of the ensemble: {EXHAUSTED}"
 
     def took_steps(self, trace: Trace) -> list[bool]:
         """Not counting that of the constant."""

@@ -331,8 +331,9 @@ class GradientBoosting(BoostingEstimator):
         derivative = np.asarray(ask(loss, "derivative", targets, scores), dtype=np.float64)
         unit = self._norm_unit(derivative, rows.mean)
 
+        raw_rows = RawRows(prepared.X, prepared.order, growth.n_threads)
+
         def raw_scores(trace: Trace) -> FloatArray:
-            raw_rows = RawRows(prepared.X, prepared.order, growth.n_threads)
             plan = FitPlan(maker, len(families), rows.weights.total)
             ensemble: Ensemble = self._ensemble(trace, trace.n_rounds, plan, prepared)
             return raw_rows.scores(ensemble.decision_function, prepared.offset)
@@ -349,6 +350,7 @@ class GradientBoosting(BoostingEstimator):
             constant=constant,
             offset=offset,
             trace=trace,
+            raw_rows=raw_rows,
             raw_scores=raw_scores,
             has_errors=not self._regression,
             units=units,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -28,6 +29,7 @@ from radboost.estimators._evaluating import measures_of
 from radboost.estimators._pruning import PRUNED, PruningMixin
 from radboost.estimators._scikit_callbacks import has_callbacks, with_callbacks_of_scikit_learn
 from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_families
+from radboost.losses.gaps import gap_above
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.categories import Categories
 from radboost.rows.partitions import VALIDATION, LoadedPartition
@@ -273,6 +275,7 @@ class BoostingEstimator(PruningMixin):
 
     # True for regressors; True if a row may have several targets.
     _regression: ClassVar[bool] = False
+    _has_gap: ClassVar[bool] = False  # whether fits have an `optimality_gap_`
     _learns_several_targets: ClassVar[bool] = False
     n_rounds: Any
     warm_start: bool
@@ -455,6 +458,9 @@ class BoostingEstimator(PruningMixin):
         fitted.n_iter_ = n_rounds
         fitted.n_skipped_rounds_ = trace.n_skipped
         fitted.stop_reason_ = trace.stop_reason
+        if self._has_gap:
+            kept = trace.history["objective"][:n_rounds]
+            fitted.__dict__["optimality_gap_"] = gap_above(trace.lower_bound, kept[-1]) if kept else math.nan
         fitted.__dict__.update(plan.attributes)
         return fitted
 

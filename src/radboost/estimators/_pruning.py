@@ -184,7 +184,8 @@ class PruningMixin(TreesModel):
         pruned.history_["n_hypotheses"] = [len(ensemble)]
         pruned.n_iter_, pruned.n_skipped_rounds_ = 1, 0
         pruned.stop_reason_ = f"{PRUNED}{len(ensemble)} of {len(self.ensemble_)} hypotheses are left"
-        pruned.__dict__.pop("size_curve_", None)
+        for name in ("size_curve_", "optimality_gap_"):
+            pruned.__dict__.pop(name, None)
         return pruned
 
 

@@ -80,6 +80,12 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         The losses on the training rows, divided by their units.
     agnostic_loss_ : float
         The worst mixture of them.
+    optimality_gap_ : float
+        The soft maximum of this model is at most so far above the smallest one over sums of the trees that were grown,
+        with weights of the same total size. Losses that are not convex count as their least values. NaN with losses of
+        your own that do not say that they are `convex`.
+    stop_reason_ : str
+        "converged": `optimality_gap_` is at most 1e-6 of the objective.
     history_ : dict of lists, one entry per round
         As for `RGBClassifier`, "objective" being the soft maximum; and "loss[name]" and "mixture[name]" of each loss.
     classes_, ensemble_
@@ -108,6 +114,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     step: str = field(default="line_search", init=False)
 
     _regression: ClassVar[bool] = False
+    _has_gap: ClassVar[bool] = True
     _type_of_monitor: ClassVar[type[TargetMonitor]] = AgnosticMonitor
 
     def _read_parameters(self) -> FitSettings:

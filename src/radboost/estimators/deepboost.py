@@ -29,7 +29,7 @@ from radboost.estimators._constraints import check_families, constraints_then_an
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_output, margin_link
-from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings, Outline
+from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._naming import with_constructor
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.estimators._trials import DEEPEST, tune
@@ -39,7 +39,6 @@ from radboost.families.kernel import supply_kernel
 from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
 from radboost.losses import MarginLoss, NativeLoss, TargetLoss, get_loss
-from radboost.losses.gaps import gap_above
 from radboost.model_file import ModelFileError, NotStored, storable_estimator
 from radboost.objectives import OBJECTIVES, Objective, resolve_objective, row_cost
 from radboost.penalties import WeightedL1
@@ -229,6 +228,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         "leaves",
     )
     _instead: ClassVar[dict[str, str]] = {}  # of options that are not read
+    _has_gap: ClassVar[bool] = True
     _may_run_trials: ClassVar[bool] = True  # where the penalty is "auto"
 
     @classmethod
@@ -510,12 +510,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     def _supplied(self, trace: Trace) -> Trace:
         supply_kernel(trace.hypotheses, get_families(self.family))
         return trace
-
-    def _fitted(self, trace: Trace, n_rounds: int, plan: FitPlan, prepared: PreparedRows | Outline) -> Self:
-        fitted = super()._fitted(trace, n_rounds, plan, prepared)
-        kept = trace.history["objective"][:n_rounds]
-        fitted.optimality_gap_ = gap_above(trace.lower_bound, kept[-1]) if kept else math.nan
-        return fitted
 
     def _how_to_prune(self) -> HowToPrune:
         """Signed weights with two classes, refitted leaves with sums over classes; neither if monotonic."""

@@ -6,7 +6,7 @@ most log(number of vertices) / mu. Its gradient is the gradient of sum of lambda
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,6 +119,17 @@ class SeveralLossRows(LossRows):
 
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
         self.set_scores(self._scores + step * self._shaped(grower.answers(cut)))
+
+    def lower_bound(self, weights: FloatArray, predictions: Iterable[FloatArray]) -> float:
+        # The tangent at these scores, of the convex losses; the others count as their least values.
+        convex = np.array([loss.convex for loss in self._losses])
+        least = np.array([loss.least / loss.lipschitz_of_value for loss in self._losses])
+        slopes = self.several.mixed(self._losses, self._scores, self.mixture * convex)
+        products = (slopes * self._shaped(values) for values in predictions)
+        edges = np.array([self.mean(p if p.ndim == 1 else p.sum(axis=1)) for p in products])
+        fall = float(weights @ edges + np.abs(weights).sum() * np.abs(edges).max(initial=0.0))
+        tangent = self.mean_loss - float((self.mixture * (self.means - least))[~convex].sum()) - fall
+        return max(tangent, self.over.value(least)) if np.isfinite(least).all() else tangent
 
     def history_entry(self) -> dict[str, float]:
         names = self.several.names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class LossRows(ABC):
 
     @abstractmethod
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None: ...
+
+    def lower_bound(self, weights: FloatArray, predictions: Iterable[FloatArray]) -> float | None:
+        """Lower bound of the loss over sums of hypotheses with weights of the same total size; None: not known."""
+        return None
 
     def history_entry(self) -> dict[str, float]:
         """Further entries of the history for a round."""

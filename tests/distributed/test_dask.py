@@ -35,12 +35,8 @@ def client() -> Iterator[Any]:
 
 
 def spread(client: Any, given: Any, n_parts: int) -> list[Any]:
-    """Parts of rows as futures, dealt out to the workers in turn."""
-    workers = sorted(client.nthreads())
-    pieces = [
-        given[first : first + 1 + len(given) // n_parts] for first in range(0, len(given), 1 + len(given) // n_parts)
-    ]
-    return [client.scatter(piece, workers=[workers[k % len(workers)]], hash=False) for k, piece in enumerate(pieces)]
+    """Parts of rows as futures."""
+    return client.scatter(np.array_split(given, n_parts), hash=False)
 
 
 def test_arrays_and_predictions(client: Any) -> None:

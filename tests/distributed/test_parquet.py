@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from distributed_tools import arguments_of, everything, run_task
+from distributed_tools import everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import DeepBoostClassifier, RGBRegressor
-from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import ParquetPartition, deal_out, parquet_files, parquet_parts
 
 pa = pytest.importorskip("pyarrow")
@@ -36,11 +35,6 @@ def written(folder: Path, frame: pd.DataFrame, n_files: int, group_rows: int = 1
 
 def whole(paths: list[Path]) -> pd.DataFrame:
     return pd.concat([pd.read_parquet(path) for path in sorted(paths)])
-
-
-def fit_files(estimator: Any, parts: list[ParquetPartition], n_workers: int) -> list[Any]:
-    task = FitTask.of(estimator, arguments_of(**parts[0].other_columns))
-    return run_task(task, list(deal_out(parts, [f"worker {rank}" for rank in range(n_workers)]).values()))
 
 
 def all_kinds() -> pd.DataFrame:
@@ -75,7 +69,7 @@ def test_columns_of_all_types(tmp_path: Path) -> None:
     assert max(part.n_rows for part in parts) <= 40
     assert sum(part.n_rows for part in parts) == 160
     assert any(len(part.row_groups) > 1 for part in parts)
-    for model in fit_files(DEEP, parts, 3):
+    for model in fit_by_threads(DEEP, parts, 3):
         assert everything(model) == everything(expected)
 
 
@@ -89,7 +83,7 @@ def test_single_precision_stays(tmp_path: Path, flag: bool) -> None:
     paths = written(tmp_path, frame, 2)
     own = DeepBoostClassifier(4, complexity_penalty=0.01, calibration=None)
     expected = clone(own).fit(frame.drop(columns="y"), frame["y"])
-    for model in fit_files(own, parquet_parts(paths, {"y": "y"}), 2):
+    for model in fit_by_threads(own, parquet_parts(paths, {"y": "y"}), 2):
         assert everything(model) == everything(expected)
 
 
@@ -99,7 +93,7 @@ def test_several_targets_and_chosen_columns(tmp_path: Path) -> None:
     paths = written(tmp_path, frame, 2)
     expected = RGBRegressor(2).fit(frame[["c", "a"]], frame[["one", "two"]])
     parts = parquet_parts(paths, {"y": ["one", "two"]}, ["c", "a"])
-    for model in fit_files(RGBRegressor(2), parts, 2):
+    for model in fit_by_threads(RGBRegressor(2), parts, 2):
         assert everything(model) == everything(expected)
 
 

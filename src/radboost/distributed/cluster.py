@@ -198,10 +198,7 @@ def _run_until_done(client: Any, task: FitTask, parts: Sequence[Any], runner: Ca
 
 
 def _wait_for_workers(client: Any, lost: str) -> None:
-    """Wait until the scheduler has a worker; a `WorkerLostError` begins with the text `lost`.
-
-    `client.wait_for_workers` asks the cluster object, which may not have noticed a loss.
-    """
+    """Ask the scheduler: `client.wait_for_workers` asks the cluster object, which may not have noticed a loss."""
     end = time.monotonic() + WORKER_TIMEOUT
     while not client.nthreads():
         if time.monotonic() > end:

@@ -15,7 +15,7 @@ from radboost.calibration import Calibration
 from radboost.estimators import _calibrated, _held_back, _trials
 from radboost.estimators._trial_monitor import HeldBackLosses, Stages, TrialResult, calibrated_losses
 from radboost.estimators._trials import Trials, enough_rounds, rate_for
-from radboost.rows.prepare import Watched
+from radboost.rows.fields import Watched
 from radboost.rows.weights import RowWeights
 from reference.data import smooth
 from reference.data import together as table

@@ -17,7 +17,8 @@ from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBo
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.estimators import learn
 from radboost.rows.content import content_digests
-from radboost.rows.prepare import PreparedRows, Watched
+from radboost.rows.fields import Watched
+from radboost.rows.prepare import PreparedRows
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
 

@@ -13,6 +13,7 @@ from prepared_rows import part_of, prepare
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
 from radboost.calibration import CalibrationRows, fit_calibration
 from radboost.rows import splitting
+from radboost.rows.hashing import order_of
 from radboost.rows.prepare import PreparedRows
 from radboost.rows.weights import RowWeights
 
@@ -143,17 +144,18 @@ def test_draws_one_by_one(interval: tuple[float, float]) -> None:
     hashes, strata = rng.integers(0, 25, 80).astype(np.uint64), rng.integers(0, 3, 80).astype(np.uint32)
     for copies in (np.ones(80), rng.integers(1, 40, 80).astype(float)):
         weights = RowWeights(copies, 80)
-        rows = splitting.RowsByContent.of(hashes.copy(), strata, 7, weights, copies, np.arange(80.0)[:, None])
+        rows = splitting.RowsByContent(order_of(hashes, 7), strata, weights, copies, np.arange(80.0)[:, None])
         assert rows.draws(interval).tolist() == naive_draws(rows.keys, strata, copies, interval)
-    once = splitting.RowsByContent.of(np.arange(80, dtype=np.uint64), strata, 7, weights, np.ones(80), np.ones((80, 1)))
+    keys = order_of(np.arange(80, dtype=np.uint64), 7)
+    once = splitting.RowsByContent(keys, strata, weights, np.ones(80), np.ones((80, 1)))
     np.testing.assert_array_equal(once.draws(interval), once.distinct_rows(interval))
 
 
 def test_as_many_folds_as_rows() -> None:
     keys = np.random.default_rng(0).integers(0, 2**63, 38).astype(np.uint64)
     for n in range(2, 39):
-        given = (np.zeros(n, dtype=np.uint32), 7, RowWeights(None, n), np.ones(n), np.ones((n, 1)))
-        rows = splitting.RowsByContent.of(keys[:n].copy(), *given)
+        given = (np.zeros(n, dtype=np.uint32), RowWeights(None, n), np.ones(n), np.ones((n, 1)))
+        rows = splitting.RowsByContent(order_of(keys[:n], 7), *given)
         assert [rows.draws((k / n, (k + 1) / n)).sum() for k in range(n)] == [1] * n
 
 

@@ -11,7 +11,7 @@ from radboost._typing import FloatArray
 from radboost.boosting.martiboost import next_masses, probability_of_positive
 from radboost.boosting.monitor import EarlyStopping, Monitor, scores_of
 from radboost.boosting.trace import Step, Trace
-from radboost.rows.prepare import Watched
+from radboost.rows.fields import Watched
 from radboost.trees.tree import Tree, forest_of
 
 LARGEST_EXPONENT = 600.0  # losses are clipped at exp of this, so that means are finite

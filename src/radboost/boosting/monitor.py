@@ -20,7 +20,7 @@ from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
 from radboost.objectives.over_sources import agnostic
 from radboost.rows.costs import Costs
-from radboost.rows.prepare import Watched
+from radboost.rows.fields import Watched
 
 DEFAULT_PATIENCE = 25
 

@@ -19,7 +19,8 @@ from radboost.calibration import CalibrationRows, fit_calibration, shrunk
 from radboost.estimators._held_back import folds_of, rate_factor
 from radboost.estimators._learning import FitSettings, learn
 from radboost.estimators._predicting import PredictingMixin
-from radboost.rows.prepare import PreparedRows, Watched
+from radboost.rows.fields import Watched
+from radboost.rows.prepare import PreparedRows
 from radboost.rows.weights import RowWeights
 
 # Limit of held-back rows x K^2: probabilities of K classes may need a K x K matrix for each row (objective "sum").

@@ -38,7 +38,8 @@ from radboost.families.raw_rows import RawRows
 from radboost.losses import NamedTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, loss_to_gain, make_rows
-from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
+from radboost.rows.fields import Watched
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights, ends_of_all
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, read_tree_options
 

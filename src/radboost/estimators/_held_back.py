@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from radboost.losses import NamedTargetLoss
-from radboost.rows.prepare import PreparedRows, Watched
+from radboost.rows.fields import Watched
+from radboost.rows.prepare import PreparedRows
 from radboost.rows.splitting import NothingToHoldBackError
 
 # All numbers of rows are of distinct rows.

@@ -32,15 +32,9 @@ from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_famil
 from radboost.losses.gaps import gap_above
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.categories import Categories
+from radboost.rows.fields import Watched
 from radboost.rows.partitions import VALIDATION, LoadedPartition
-from radboost.rows.prepare import (
-    CheckedRows,
-    PreparedRows,
-    Watched,
-    check_validation,
-    read_training,
-    read_validation,
-)
+from radboost.rows.prepare import CheckedRows, PreparedRows, check_validation, read_training, read_validation
 from radboost.rows.sources import Sources
 from radboost.trees import GrowthSettings
 

@@ -26,9 +26,9 @@ from radboost.rows.domains import (
     probabilities_of,
     stacked,
 )
-from radboost.rows.fields import Indices
+from radboost.rows.fields import Indices, Watched
 from radboost.rows.partitions import ONE_PROCESS, TRAINING, UNLABELLED, VALIDATION, Partition, Workers
-from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.read import read_matrix
 from radboost.rows.sources import Ids, Sources, ids_among, known_sources, read_sources
 

@@ -12,7 +12,7 @@ from radboost._typing import FloatArray
 from radboost.boosting.monitor import Monitor, scores_of
 from radboost.boosting.trace import Step, Trace
 from radboost.objectives import Objective
-from radboost.rows.prepare import Watched
+from radboost.rows.fields import Watched
 
 # Golden-section search for the factor on scores: interval of its natural logarithm, ratio and number of steps.
 LOG_FACTORS, GOLDEN, GOLDEN_STEPS = (-2.5, 2.5), (math.sqrt(5.0) - 1.0) / 2.0, 10

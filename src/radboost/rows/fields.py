@@ -69,6 +69,19 @@ class Rows:
         return {name: select(getattr(self, name), rows) for name in self.PER_ROW}
 
 
+@dataclass(frozen=True)
+class Watched(Rows):
+    """Validation or held-back rows, read and checked."""
+
+    kept: Indices | None = None  # indices of these rows among those that were given; None: all
+    source_names: npt.NDArray[Any] | None = None  # name of the source of each row; None: not given
+
+    def scores(self, ensemble: Any, n_threads: int) -> FloatArray:
+        """Scores of an ensemble plus the offset, shape (n_rows,) or (n_rows, n_outputs)."""
+        scores: FloatArray = ensemble.decision_function(self.X, n_threads)
+        return scores if self.offset is None else scores + self.offset
+
+
 def select(values: Any, rows: npt.NDArray[Any]) -> Any:
     """Entries of the rows at these indices; None stays None."""
     if isinstance(values, np.ndarray):

@@ -15,8 +15,8 @@ from radboost._validation import warn_small_total
 from radboost.engine import BinnedData
 from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
-from radboost.rows.fields import Indices, Rows
-from radboost.rows.hashing import Hashes, joined, keyed
+from radboost.rows.fields import Indices, Watched
+from radboost.rows.hashing import Hashes, joined, keyed, order_of
 from radboost.rows.partitions import ONE_PROCESS, VALIDATION, Partition, Workers
 from radboost.rows.read import BINNED, Accepted, dense_rows, known_labels, one_class
 from radboost.rows.reader import PartReader
@@ -24,27 +24,12 @@ from radboost.rows.splitting import NothingToHoldBackError, RowsByContent
 from radboost.trees import RowBlocks, bin_rows
 
 
-@dataclass(frozen=True)
-class Watched(Rows):
-    """Validation or held-back rows, read and checked."""
-
-    kept: Indices | None = None  # indices of these rows among those that were given; None: all
-    source_names: npt.NDArray[Any] | None = None  # name of the source of each row; None: not given
-
-    def scores(self, ensemble: Any, n_threads: int) -> FloatArray:
-        """Scores of an ensemble plus the offset, shape (n_rows,) or (n_rows, n_outputs)."""
-        scores: FloatArray = ensemble.decision_function(self.X, n_threads)
-        return scores if self.offset is None else scores + self.offset
-
-
 @dataclass(frozen=True, kw_only=True)
-class CheckedRows(Rows):
+class CheckedRows(Watched):
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
     categories: Categories
-    kept: Indices | None  # indices of these rows among those that were given; None: all
     n_given: int  # rows that were given, including those of weight 0
-    source_names: npt.NDArray[Any] | None  # name of the source of each row; None: not given
     feature_names: npt.NDArray[np.object_] | None  # of the columns, where all of them are text
     column_names: list[Any] | None  # as the data frame has them, text or numbers
     class_units: FloatArray | None  # factor of `class_weight` on sample weights, for each class; None: 1
@@ -71,36 +56,22 @@ class CheckedRows(Rows):
         n_categories = {column: len(known) for column, known in self.categories.items()}
         given = (self.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
         data = bin_rows(*given, sketched=self.sketched)
-        return PreparedRows(
-            X=BinnedRows(data, order, self.X.dtype) if isinstance(self.X, RowBlocks) else self.X,
-            **self.entries(order),
-            classes=self.classes,
-            collective=self.collective,
-            categories=self.categories,
-            data=data,
-            order=order,
-            max_bins=max_bins,
-            feature_names=self.feature_names,
-            column_names=self.column_names,
-            class_units=self.class_units,
-        )
+        X = BinnedRows(data, order, self.X.dtype) if isinstance(self.X, RowBlocks) else self.X
+        own = {"X": X, "data": data, "order": order, "max_bins": max_bins, "source_names": None}
+        return PreparedRows(**vars(self) | self.entries(order) | own)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreparedRows(Rows):
+class PreparedRows(CheckedRows):
     """Training rows read, checked, binned and sorted once; models may be learned from them any number of times.
 
     Immutable. `order` has the index in X of each of the engine's rows. Fields in `PER_ROW` are in the order of the
     engine, which is by class.
     """
 
-    categories: Categories
     data: BinnedData
     order: RowOrder
     max_bins: int
-    feature_names: npt.NDArray[np.object_] | None
-    column_names: list[Any] | None
-    class_units: FloatArray | None
     validation: Watched | None = None  # validation rows of the user
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: computed on validation rows besides the loss
     hash_cache: list[Hashes] = field(default_factory=list)  # result of `row_hashes`, shared by copies; at first empty
@@ -182,8 +153,8 @@ class PreparedRows(Rows):
             tie_breakers.append(self.targets if self.targets.ndim > 1 else self.targets[:, None])
         if self.costs is not None:
             tie_breakers += [self.costs.table.astype(np.float64), self.costs.floor[:, None]]
-        given = (self.row_weights(), self.copies(), np.hstack(tie_breakers))
-        return RowsByContent.of(joined(self.row_hashes(n_threads), self.offset), strata, seed, *given)
+        keys = order_of(joined(self.row_hashes(n_threads), self.offset), seed)
+        return RowsByContent(keys, strata, self.row_weights(), self.copies(), np.hstack(tie_breakers))
 
     def copies(self) -> FloatArray:
         """Number of copies of each row: its weight, or 1 for all rows if a weight is no whole number."""
@@ -244,9 +215,10 @@ def read_training(
         class_weight = getattr(estimator, "class_weight", None)
         classes, units = reader.weigh_classes(reader.common_classes(), class_weight)
     categories = reader.common_categories() if categories is None else categories
-    X, columns = reader.matrix(), reader.columns
-    if reader.weights is not None:
-        sums = workers.all_gather((float(reader.weights.sum()), X.shape[0]))
+    columns = reader.columns
+    rows = reader.rows(classes, whole=keep_values or reader.has_values)
+    if rows.weights is not None:
+        sums = workers.all_gather((float(rows.weights.sum()), rows.n_rows))
         warn_small_total(sum(total for total, _ in sums), sum(n_rows for _, n_rows in sums))
     names = columns.columns or ()
     feature_names = None if columns.feature_names is None else np.array(columns.feature_names, dtype=object)
@@ -254,23 +226,14 @@ def read_training(
     if feature_names is not None:
         estimator.feature_names_in_ = feature_names
     named = names and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, names)))
-    training = CheckedRows(
-        X=X.whole() if isinstance(X, RowBlocks) and (keep_values or reader.has_values) else X,
-        class_ids=reader.class_ids,
-        weights=reader.weights,
-        targets=reader.targets,
-        source_names=reader.source_names(),
-        classes=classes,
-        collective=workers.collective,
+    return CheckedRows(
+        **vars(rows),
         categories=categories,
-        kept=reader.kept,
         n_given=reader.n_given,
         feature_names=feature_names,
         column_names=list(names) if named else None,
         class_units=units,
     )
-    offset = reader.offset(training.n_outputs, of_classes=classes is not None)
-    return replace(training, offset=offset, costs=None if classes is None else reader.costs(training.known_classes))
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
@@ -295,16 +258,5 @@ def read_validation(
     reader = PartReader(estimator, parts, given, workers, role=VALIDATION, **options)
     if classes is not None:
         reader.number_classes(lambda own: known_labels(own, classes))
-    X = reader.matrix()
-    return Watched(
-        X.whole() if isinstance(X, RowBlocks) else dense_rows(X),
-        reader.class_ids,
-        reader.weights,
-        reader.targets,
-        reader.offset(training.n_outputs, of_classes=classes is not None),
-        None if classes is None else reader.costs(training.known_classes),
-        classes=classes,
-        collective=workers.collective,
-        kept=reader.kept,
-        source_names=reader.source_names(),
-    )
+    rows = reader.rows(classes, whole=True)
+    return replace(rows, X=dense_rows(rows.X))

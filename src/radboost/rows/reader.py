@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from radboost.rows.categories import (
 )
 from radboost.rows.class_weights import weights_of_classes
 from radboost.rows.costs import Costs, make_costs, read_costs
-from radboost.rows.fields import Indices
+from radboost.rows.fields import Indices, Watched
 from radboost.rows.offsets import read_offset
 from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition, Partition, Workers
 from radboost.rows.read import (
@@ -299,14 +299,30 @@ class PartReader:
         """True if the values of all rows are one matrix in memory."""
         return self._workers.alone and len(self.parts) == 1 and self.parts[0].X is not None
 
-    def matrix(self) -> Any:
-        """Rows of all parts: a sparse matrix, or dense blocks, one for each part."""
+    def _matrix(self) -> Any:
+        """Rows of all parts: a sparse matrix, or dense blocks, one or several for each part."""
         if not self.columns.sparse:
             return PartBlocks(self)
         empty = sparse.csr_matrix((0, self.columns.n_features), dtype=self.dtype)
         matrices = [self.values(part) for part in self.parts] or [empty]
         matrix = matrices[0] if len(matrices) == 1 else sparse.vstack(matrices, format="csr")
         return matrix.astype(self.dtype, copy=False)
+
+    def rows(self, classes: npt.NDArray[Any] | None, *, whole: bool) -> Watched:
+        """Rows of all parts with a positive weight, and what belongs to them; `whole`: a matrix instead of blocks."""
+        X = self._matrix()
+        rows = Watched(
+            X.whole() if whole and isinstance(X, RowBlocks) else X,
+            self.class_ids,
+            self.weights,
+            self.targets,
+            classes=classes,
+            collective=self._workers.collective,
+            kept=self.kept,
+            source_names=self._beside("sources", read_sources),
+        )
+        costs = None if classes is None else self._costs(rows.known_classes)
+        return replace(rows, offset=self._offset(rows.n_outputs, of_classes=classes is not None), costs=costs)
 
     def common_classes(self) -> npt.NDArray[Any]:
         """Classes of all workers, ascending; `class_ids` become indices among them."""
@@ -385,7 +401,7 @@ class PartReader:
         of_rows: FloatArray = codes[self.chosen(part.start, part.n_given)]
         return of_rows
 
-    def beside(
+    def _beside(
         self, argument: str, read: Callable[[Any, int, str], npt.NDArray[Any]], shape: tuple[int, ...] = ()
     ) -> npt.NDArray[Any] | None:
         """Argument of `fit` for all rows, read by parts, shape (n_rows, *shape); None where it is not given."""
@@ -396,7 +412,7 @@ class PartReader:
         values = _joined(of_parts, np.zeros((0, *shape)))
         return values if self.kept is None else values[self.kept]
 
-    def offset(self, n_outputs: int, *, of_classes: bool) -> FloatArray | None:
+    def _offset(self, n_outputs: int, *, of_classes: bool) -> FloatArray | None:
         """Offsets, shape (n_rows,) or (n_rows, n_outputs); None: 0 in the rows of all workers."""
         shape = () if n_outputs == 1 else (n_outputs,)
 
@@ -404,19 +420,15 @@ class PartReader:
             own = read_offset(given, n_rows, n_outputs, name=name, rows=self._name("X"), of_classes=of_classes)
             return np.zeros((n_rows, *shape)) if own is None else own
 
-        offset = self.beside("offset", read, shape)
+        offset = self._beside("offset", read, shape)
         return offset if offset is not None and any(self._workers.all_gather(bool(offset.any()))) else None
 
-    def costs(self, classes: npt.NDArray[Any]) -> Costs | None:
+    def _costs(self, classes: npt.NDArray[Any]) -> Costs | None:
         """Costs of examples, in units of the largest of all workers."""
-        table = self.beside(
+        table = self._beside(
             "cost", lambda cost, n_rows, name: read_costs(cost, n_rows, name, self._name("X"), classes), (len(classes),)
         )
         return None if table is None else make_costs(None, table, len(classes), self._name("cost"), self._workers)
-
-    def source_names(self) -> npt.NDArray[Any] | None:
-        """Name of the source of each row."""
-        return self.beside("sources", read_sources)
 
 
 class PartBlocks(RowBlocks):

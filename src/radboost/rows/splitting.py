@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.rows.hashing import Hashes, mix, order_of
+from radboost.rows.hashing import Hashes, mix
 from radboost.rows.weights import RowWeights
 
 Mask = npt.NDArray[np.bool_]
@@ -35,26 +35,13 @@ class RowsByContent:
     """
 
     keys: Hashes
-    """Hash of each row's content, mixed with the seed: equal rows have equal keys and strata; shape (n_rows,)."""
+    """`order_of` the hash of each row's content and a seed: equal rows have equal keys and strata; shape (n_rows,)."""
     strata: Strata
     weights: RowWeights
     copies: FloatArray
     """Number of draws of each row: integers, at least 1."""
     tie_breakers: FloatArray
     """Weight, targets and costs, by which rows with equal keys are sorted; shape (n_rows, at least 1)."""
-
-    @classmethod
-    def of(
-        cls,
-        hashes: Hashes,
-        strata: Strata,
-        seed: int,
-        weights: RowWeights,
-        copies: FloatArray,
-        tie_breakers: FloatArray,
-    ) -> RowsByContent:
-        """Rows with keys from the hashes and the seed."""
-        return cls(order_of(hashes, seed), strata, weights, copies, tie_breakers)
 
     def distinct_rows(self, interval: Interval) -> Mask:
         """Mask of the rows in this interval of their stratum's distinct rows, sorted by key; never all of a stratum.

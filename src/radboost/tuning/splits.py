@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.estimators._held_back import sample
-from radboost.rows.prepare import PreparedRows, Watched
+from radboost.rows.fields import Watched
+from radboost.rows.prepare import PreparedRows
 
 RowIndices = npt.NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import numbers
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any
 
@@ -74,9 +74,13 @@ def first_infinite(X: Any, places: Sequence[int] | None) -> str:
 
 
 def column_kinds(X: Any) -> list[str]:
-    """Kind (NUMBER, TEXT, ...) of each column of a frame or table, by type, or by value for objects; [] otherwise."""
+    """Kind (NUMBER, TEXT, ...) of each column, by type, or by value for objects; [] for lists and sparse rows."""
     if is_arrow(X) and hasattr(X, "schema"):
         return [_kind_of_arrow(dtype) for dtype in X.schema.types]
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        kind = _KINDS_OF_NUMPY.get(X.dtype.kind, NUMBER)
+        by_value = X.dtype == object
+        return [kind_of_objects(column.tolist()) if by_value else kind for column in np.asarray(X).T]
     dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
     return [] if dtypes is None else [_kind(X, column, dtype) for column, dtype in enumerate(dtypes)]
 
@@ -239,6 +243,15 @@ def real_numbers(given: Any) -> npt.NDArray[np.float64]:
     return np.require(array, np.float64, "A")  # arrays over received bytes may begin at any address
 
 
+def read_numbers(given: Any, name: str, wanted: str, fill: str) -> npt.NDArray[np.float64]:
+    """Numbers of any shape in double precision; `wanted` and `fill` (advice for masks): for messages."""
+    given = without_mask(given, name, fill)
+    try:
+        return real_numbers(given)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers: {wanted}; got {str(given)[:80]}.") from None
+
+
 def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes missing values of them") -> Any:
     """Convert X to a form that can be read safely; raises for input that would be misread or crash native code."""
     if isinstance(X, np.ma.MaskedArray):
@@ -281,57 +294,35 @@ def without_mask(given: Any, name: str, fill: str) -> Any:
 
 def refuse_dates(X: Any) -> None:
     """Raise a ValueError for dates, times and complex numbers, which NumPy would convert to numbers."""
-    kinds = column_kinds(X)
-    if not kinds:
-        _refuse_dates_of_array(X)
-    for column, kind in enumerate(kinds):
-        if kind not in (DATE, COMPLEX):
-            continue
-        where = column_title(X, column).replace("column", "Column", 1)
-        if kind == DATE:
-            raise ValueError(f"{where} of X holds dates or times. {DATE_ADVICE}")
-        raise ValueError(
-            f"{where} of X holds complex numbers (Complex data not supported). Pass the real and the imaginary part as "
-            "two columns."
-        )
-
-
-DATE_ADVICE = (
-    "Turn them into numbers first, for example into the days since a date, or into columns for year, month and day of "
-    "the week."
-)
-
-
-def _refuse_dates_of_array(X: Any) -> None:
-    if isinstance(X, list | tuple) and len(X):
-        X = X[0]  # lists take long to convert: the first row shows the type that NumPy would choose
-        if not isinstance(X, list | tuple | np.ndarray) or any(isinstance(one, list | tuple) for one in X):
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], list | tuple | np.ndarray):
+        if any(isinstance(one, list | tuple) for one in X[0]):
             return
-        X = np.array([X]) if isinstance(X, np.ndarray) else np.array([list(X)], dtype=object)
-    dtype = getattr(X, "dtype", None)
-    if not isinstance(dtype, np.dtype) or not isinstance(X, np.ndarray):
-        return
-    if dtype.kind in "mM":
-        raise ValueError(f"X holds dates or times (the type {dtype}). {DATE_ADVICE}")
-    if dtype.kind == "O" and X.ndim == 2:
-        for column in range(X.shape[1]):
-            if kind_of_objects(X[:, column].tolist()) == DATE:
-                raise ValueError(f"Column {column} of X holds dates or times. {DATE_ADVICE}")
+        # Lists take long to convert: the first row shows the type that NumPy would choose.
+        X = np.array([X[0]], dtype=None if isinstance(X[0], np.ndarray) else object)
+    for column, kind in enumerate(column_kinds(X)):
+        where = column_title(X, column).replace("column", "Column", 1) if kind in (DATE, COMPLEX) else ""
+        if kind == DATE:
+            of_type = f" (the type {X.dtype})" if isinstance(X, np.ndarray) else ""
+            raise ValueError(
+                f"{where} of X holds dates or times{of_type}. Turn them into numbers first, for example into the days "
+                "since a date, or into columns for year, month and day of the week."
+            )
+        if kind == COMPLEX:
+            raise ValueError(
+                f"{where} of X holds complex numbers (Complex data not supported). Pass the real and the imaginary "
+                "part as two columns."
+            )
 
 
 def columns_without_numbers(X: Any) -> list[int]:
     """Indices of the columns that cannot be converted to numbers."""
-    kinds = column_kinds(X)
-    if not kinds:
+    if isinstance(X, list | tuple):
         try:
-            X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
+            X = np.array(X, dtype=object)
         except ValueError:  # rows of different lengths
             return []
-        if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "OUST":
-            return []
-        kinds = [OTHER] * X.shape[1]
-    candidates = (column for column, kind in enumerate(kinds) if kind != NUMBER)
-    return [column for column in candidates if not _converts(column_values(X, column))]
+    kinds = column_kinds(X)
+    return [column for column, kind in enumerate(kinds) if kind != NUMBER and not _converts(column_values(X, column))]
 
 
 def _converts(values: npt.NDArray[Any]) -> bool:
@@ -345,59 +336,55 @@ def _converts(values: npt.NDArray[Any]) -> bool:
 
 
 def _sound(X: Any, name: str) -> Any:
-    """Check that indices of a sparse matrix are within its shape: native code, SciPy's and ours, does not."""
+    """Check that indices of a sparse matrix are within its shape: native code, SciPy's and ours, does not.
+
+    Returns it without array entries behind the end of its last row or column.
+    """
     if len(X.shape) != 2:
         return X
     if X.format == "lil":
         X = X.tocsr()  # the conversion of lists is safe, but their contents are still to be checked
+    reason = next(_damages(X), None)
+    if reason is not None:
+        raise ValueError(
+            f"{name} is a damaged sparse matrix: in the format {X.format!r} with the shape {X.shape} it has {reason}. "
+            "Build it again."
+        )
+    if X.format not in ("csr", "csc", "bsr") or len(X.indices) == len(X.data) == X.indptr[-1]:
+        return X
+    end = X.indptr[-1]
+    return type(X)((X.data[:end], X.indices[:end], X.indptr), shape=X.shape)
+
+
+def _damages(X: Any) -> Iterator[str]:
+    """Reasons why a sparse matrix must not be read; each may assume that none before it holds."""
+    n_rows, n_columns = X.shape
+    indexed: list[tuple[npt.NDArray[Any], int, str]] = []
     if X.format == "coo":
         rows, columns = X.coords if hasattr(X, "coords") else (X.row, X.col)
         if not len(rows) == len(columns) == len(X.data):
-            _unsound(X, name, f"{len(X.data)} values and {len(rows)} and {len(columns)} indices, not as many of each")
-        for indices, limit, what in ((rows, X.shape[0], "row"), (columns, X.shape[1], "column")):
-            _check_indices(X, name, indices, limit, what)
-    if X.format in ("csr", "csc", "bsr"):
-        return _check_compressed(X, name)
-    return X
-
-
-def _check_compressed(X: Any, name: str) -> Any:
-    """Checked CSR, CSC or BSR matrix, without array entries behind the end of its last row or column."""
-    height, width = X.blocksize if X.format == "bsr" else (1, 1)
-    by_column = X.format == "csc"
-    shape = (X.shape[0] // height, X.shape[1] // width)
-    n_lines, n_places = shape[::-1] if by_column else shape
-    starts, what = X.indptr, "row" if by_column else "column"
-    if starts.dtype.kind not in "iu":
-        _unsound(X, name, f"an indptr of the type {starts.dtype}, which is no integer")
-    if starts.shape != (n_lines + 1,):
-        _unsound(X, name, f"an indptr of the shape {starts.shape}, and {n_lines + 1} entries are needed")
-    if starts[0] != 0:
-        _unsound(X, name, f"an indptr that begins with {starts[0]}, not with 0")
-    if (starts[1:] < starts[:-1]).any():
-        _unsound(X, name, "an indptr that decreases")
-    n_stored = min(len(X.indices), len(X.data))
-    if starts[-1] > n_stored:
-        _unsound(X, name, f"an indptr that ends with {starts[-1]}, and only {n_stored} stored values")
-    indices, data = X.indices[: starts[-1]], X.data[: starts[-1]]
-    _check_indices(X, name, indices, n_places, what)
-    if len(indices) == len(X.indices) and len(data) == len(X.data):
-        return X
-    return type(X)((data, indices, starts), shape=X.shape)
-
-
-def _check_indices(X: Any, name: str, indices: npt.NDArray[Any], limit: int, what: str) -> None:
-    if indices.dtype.kind not in "iu":
-        _unsound(X, name, f"indices of the type {indices.dtype}, which is no integer")
-    if not len(indices):
-        return
-    for index in (indices.min(), indices.max()):
-        if not 0 <= index < limit:
-            _unsound(X, name, f"the {what} index {index}, and {what}s go from 0 to {limit - 1}")
-
-
-def _unsound(X: Any, name: str, reason: str) -> None:
-    raise ValueError(
-        f"{name} is a damaged sparse matrix: in the format {X.format!r} with the shape {X.shape} it has {reason}. "
-        "Build it again."
-    )
+            yield f"{len(X.data)} values and {len(rows)} and {len(columns)} indices, not as many of each"
+        indexed = [(rows, n_rows, "row"), (columns, n_columns, "column")]
+    elif X.format in ("csr", "csc", "bsr"):
+        height, width = X.blocksize if X.format == "bsr" else (1, 1)
+        lines, places, what = n_rows // height, n_columns // width, "column"
+        if X.format == "csc":
+            lines, places, what = places, lines, "row"
+        starts, n_stored = X.indptr, min(len(X.indices), len(X.data))
+        if starts.dtype.kind not in "iu":
+            yield f"an indptr of the type {starts.dtype}, which is no integer"
+        if starts.shape != (lines + 1,):
+            yield f"an indptr of the shape {starts.shape}, and {lines + 1} entries are needed"
+        if starts[0] != 0:
+            yield f"an indptr that begins with {starts[0]}, not with 0"
+        if (starts[1:] < starts[:-1]).any():
+            yield "an indptr that decreases"
+        if starts[-1] > n_stored:
+            yield f"an indptr that ends with {starts[-1]}, and only {n_stored} stored values"
+        indexed = [(X.indices[: starts[-1]], places, what)]
+    for indices, limit, what in indexed:
+        if indices.dtype.kind not in "iu":
+            yield f"indices of the type {indices.dtype}, which is no integer"
+        for index in (indices.min(), indices.max()) if len(indices) else ():
+            if not 0 <= index < limit:
+                yield f"the {what} index {index}, and {what}s go from 0 to {limit - 1}"

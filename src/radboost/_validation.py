@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._names import our_loss
-from radboost._tables import real_numbers, without_mask
+from radboost._tables import read_numbers
 
 T = TypeVar("T")
 
@@ -211,11 +211,8 @@ def read_sample_weight(sample_weight: object, n_rows: int, name: str = "sample_w
     """One finite, non-negative weight per row."""
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_rows, float(sample_weight))
-    sample_weight = without_mask(sample_weight, name, "with 0 to leave rows out, say")
-    try:
-        weights = real_numbers(sample_weight)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must hold numbers, one per row, not dates or complex numbers.") from None
+    wanted = "one per row, not dates or complex numbers"
+    weights = read_numbers(sample_weight, name, wanted, "with 0 to leave rows out, say")
     if weights.ndim != 1:
         raise ValueError(f"{name} must be 1-dimensional, one weight per row; got {weights.ndim} dimensions.")
     if weights.shape[0] != n_rows:

@@ -168,7 +168,7 @@ def test_parameters_refused(parameters: Any, message: str) -> None:
         (lambda X, s: {"sources": np.column_stack([s, s])}, r"sources has the shape \(60, 2\)"),
         (
             lambda X, s: {"sources": s, "X_unlabelled": X, "sources_unlabelled": np.full(60, "moon")},
-            "sources_unlabelled names the source .*'moon'.* which no row in sources has",
+            "sources_unlabelled holds the source 'moon', which is not one of the sources",
         ),
         (lambda X, s: {"sources": s, "X_unlabelled": X}, "X_unlabelled and sources_unlabelled belong together"),
         (lambda X, s: {"sources": s, "X_unlabelled": X[:, :2], "sources_unlabelled": s}, "features"),
@@ -176,7 +176,7 @@ def test_parameters_refused(parameters: Any, message: str) -> None:
         (lambda X, s: {"sources": s, "sources_val": s}, "sources_val was given without X_val"),
         (
             lambda X, s: {"sources": s, "X_val": X, "y_val": np.zeros(60), "sources_val": np.full(60, 3)},
-            "sources_val names the source",
+            "sources_val holds the source",
         ),
         (lambda X, s: {"X_unlabelled": X, "sources_unlabelled": s}, "go with sources"),
     ],

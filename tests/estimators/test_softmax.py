@@ -186,8 +186,8 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("cost", "message"),
         [
-            (np.ones((2, 2)), r"shape \(2, 2\).*3 classes.*3 x 3"),
-            (np.ones(3), "1 dimensions"),
+            (np.ones((2, 2)), r"shape \(2, 2\).*shape \(3, 3\)"),
+            (np.ones(3), r"shape \(3,\); it must have the shape \(3, 3\)"),
             ([[0, 1], [1]], "numbers"),
             ("costs", "numbers"),
             (np.where(np.eye(3) > 0, 0.0, np.nan), "NaN or infinity"),

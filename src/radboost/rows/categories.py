@@ -35,6 +35,7 @@ BLOCK_ROWS = 2**18  # cells of a column that are converted at once: temporary co
 LARGEST_EXACT = 2.0**53  # below it every whole number is a double
 MOST_CONVERSIONS = 3  # suggested conversions in a message
 _AS_TEXT = ".astype(str)"
+_ITEMS = (bool | np.bool_, int | np.integer, str)  # of a mask, of indices, of names
 _FORMS = 'use "from_dtype", None, or a list of column indices, of column names, or a mask of booleans'
 
 
@@ -51,40 +52,27 @@ def categorical_columns(given: object, X: Any, kinds: Sequence[str]) -> list[int
         if given != "from_dtype":
             raise ValueError(f"categorical_features={given!r} is not known; {_FORMS}.")
         return [column for column, kind in enumerate(kinds) if kind in (CATEGORY, TEXT)]
-    chosen, n_features = _as_list(given), X.shape[1]
-    forms = {_kind(item) for item in chosen}
-    if len(forms) > 1 or not forms <= {"boolean", "index", "name"}:
-        raise ValueError(f"categorical_features={_short(given)} is neither; {_FORMS}.")
-    if forms == {"boolean"}:
+    try:
+        chosen, n_features = np.asarray(given, dtype=object), X.shape[1]
+    except ValueError:  # lists of different lengths
+        chosen = np.zeros((0, 0))
+    if chosen.ndim != 1:
+        raise ValueError(f"categorical_features={_short(given)} is not a list; {_FORMS}.")
+    kinds_of_items = {next((kind for kind in _ITEMS if isinstance(item, kind)), None) for item in chosen}
+    if kinds_of_items == {_ITEMS[0]}:
         if len(chosen) != n_features:
             raise ValueError(
                 f"categorical_features is a mask of {len(chosen)} entries for {n_features} columns; give one for each."
             )
-        return [column for column, flag in enumerate(chosen) if flag]
-    if forms == {"index"}:
+        return np.flatnonzero(chosen).tolist()
+    if kinds_of_items <= {_ITEMS[1]}:
         for index in chosen:
             if not 0 <= index < n_features:
                 raise ValueError(f"categorical_features names column {index}; X has the columns 0 to {n_features - 1}.")
         return sorted({int(index) for index in chosen})
-    return sorted(_column_of_name(X, name) for name in set(chosen))
-
-
-def _as_list(given: object) -> list[Any]:
-    try:
-        chosen = np.asarray(given, dtype=object)
-    except ValueError:
-        chosen = np.zeros((0, 0))
-    if chosen.ndim != 1:
-        raise ValueError(f"categorical_features={_short(given)} is not a list; {_FORMS}.")
-    return list(chosen)
-
-
-def _kind(item: object) -> str:
-    if isinstance(item, bool | np.bool_):
-        return "boolean"
-    if isinstance(item, int | np.integer):
-        return "index"
-    return "name" if isinstance(item, str) else "other"
+    if kinds_of_items == {str}:
+        return sorted(_column_of_name(X, name) for name in set(chosen.tolist()))
+    raise ValueError(f"categorical_features={_short(given)} is neither; {_FORMS}.")
 
 
 def _column_of_name(X: Any, name: str) -> int:

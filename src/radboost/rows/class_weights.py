@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from radboost._numbers import listed
 from radboost._typing import FloatArray
 
 
@@ -16,26 +17,22 @@ def weights_of_classes(class_weight: Any, classes: npt.NDArray[Any], totals: Cal
     """Weight of each class, shape (n_classes,); `totals` returns the exactly summed sample weights of each class."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         found = totals()
-        return np.array([math.fsum(found) / (len(classes) * total) for total in found])
-    if isinstance(class_weight, Mapping):
-        return _of_mapping(class_weight, classes.tolist())
-    raise ValueError(f'class_weight must be a dict from labels to weights, "balanced" or None; got {class_weight!r}.')
-
-
-def _of_mapping(class_weight: Mapping[Any, Any], classes: list[Any]) -> FloatArray:
-    strangers = [label for label in class_weight if label not in classes]
-    if strangers and any(label not in class_weight for label in classes):
+        return math.fsum(found) / (len(classes) * found)
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            f'class_weight must be a dict from labels to weights, "balanced" or None; got {class_weight!r}.'
+        )
+    labels = classes.tolist()
+    strangers = [label for label in class_weight if label not in labels]
+    if strangers and any(label not in class_weight for label in labels):
         raise ValueError(
             f"class_weight has a weight for {strangers[0]!r}, and the labels in y are "
-            f"{', '.join(map(repr, classes[:10]))}{', ...' if len(classes) > 10 else ''}. "
-            "Labels without a weight count 1."
+            f"{listed(labels)}. Labels without a weight count 1."
         )
-    of_class = []
-    for label in classes:
+    for label in labels:
         weight = class_weight.get(label, 1.0)
         if isinstance(weight, bool) or not isinstance(weight, int | float | np.integer | np.floating):
             raise TypeError(f"class_weight must hold numbers; got {weight!r} for the label {label!r}.")
         if not math.isfinite(weight) or weight < 0:
             raise ValueError(f"class_weight must hold finite weights of at least 0; got {weight!r} for {label!r}.")
-        of_class.append(float(weight))
-    return np.array(of_class)
+    return np.array([float(class_weight.get(label, 1.0)) for label in labels])

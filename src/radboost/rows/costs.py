@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._tables import column_names, is_arrow, real_numbers, without_mask
+from radboost._numbers import listed
+from radboost._tables import column_names, is_arrow, read_numbers
 from radboost._typing import ClassIds, FloatArray, RowOrder
 from radboost.rows.partitions import ONE_PROCESS, Workers
 from radboost.rows.weights import RowWeights
@@ -55,16 +56,10 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
     """Cost matrix of the constructor, shape (n_classes, n_classes): rows are true classes, columns predicted ones."""
     if cost is None:
         return None
-    n_classes = len(classes)
-    cost = in_order_of_classes(cost, classes)
-    matrix = _as_numbers("cost", cost, f"{n_classes} x {n_classes} numbers")
-    if matrix.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"cost has the shape {matrix.shape}, and there are {n_classes} classes; it must be a matrix of "
-            f"{n_classes} x {n_classes}, rows for the true class and columns for the predicted one, in the order of "
-            "classes_. Costs of single examples go to fit(X, y, cost=...)."
-        )
-    _check_numbers("cost", matrix)
+    wanted = "a row for each true class, a column for each predicted one"
+    shape = len(classes), len(classes)
+    costs_of_examples = "Costs of single examples go to fit(X, y, cost=...)."
+    matrix = _checked(in_order_of_classes(cost, classes), "cost", shape, wanted, costs_of_examples)
     if np.diagonal(matrix).any():
         warnings.warn(
             "The diagonal of cost is not zero, so that right answers cost something too. This is allowed; if it is not "
@@ -77,15 +72,27 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
 
 def read_costs(cost: Any, n_rows: int, name: str, rows: str, classes: npt.NDArray[Any]) -> FloatArray:
     """Costs of examples given to `fit`, shape (n_rows, n_classes); all may be equal. `rows`: name of their X."""
-    n_classes = len(classes)
-    costs = _as_numbers(name, _in_order_of("columns", cost, classes), "a row of numbers for each example")
-    if costs.shape != (n_rows, n_classes):
+    wanted = f"what each answer costs for each row of {rows}"
+    shape = n_rows, len(classes)
+    cost = _in_order_of("columns", cost, classes)
+    return _checked(cost, name, shape, wanted, "A matrix over the classes goes to the constructor.")
+
+
+def _checked(cost: Any, name: str, shape: tuple[int, int], wanted: str, otherwise: str) -> FloatArray:
+    """Costs of this shape: finite numbers, none of them negative. `wanted` and `otherwise`: for messages."""
+    costs = read_numbers(cost, name, wanted, f"{name}.filled(...) with what the answer costs")
+    if costs.shape != shape:
         raise ValueError(
-            f"The {name} given to fit has the shape {costs.shape}, and {rows} has {n_rows} rows with {n_classes} "
-            f"classes in y; it must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in "
-            "the order of classes_. A matrix over the classes goes to the constructor."
+            f"{name} has the shape {costs.shape}; it must have the shape {shape}: {wanted}, in the order of classes_. "
+            f"{otherwise}"
         )
-    _check_numbers(name, costs)
+    if not np.isfinite(costs).all():
+        raise ValueError(f"{name} holds NaN or infinity; every cost must be a finite number.")
+    if (costs < 0).any():
+        raise ValueError(
+            f"{name} holds negative costs (the smallest is {costs.min():g}). Add a constant to a row to make its costs "
+            "positive: only their differences matter."
+        )
     return costs
 
 
@@ -131,36 +138,11 @@ def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
     if len(names) != len(wanted) or set(names) != set(wanted):
         what = "columns" if axis == "columns" else "rows"
         raise ValueError(
-            f"The {what} of cost are named {_short(names)}, and the classes in y are {_short(wanted)}. Name them by "
-            "the classes, or pass a plain array in the order of classes_."
+            f"The {what} of cost are named [{listed(names)}], and the classes in y are [{listed(wanted)}]. Name them "
+            "by the classes, or pass a plain array in the order of classes_."
         )
     if not hasattr(cost, "iloc"):
         return cost.select(wanted) if is_arrow(cost) else cost[wanted]
     # By index: a list of booleans would be taken for a mask.
     places = [names.index(name) for name in wanted]
     return cost.iloc[places] if axis == "index" else cost.iloc[:, places]
-
-
-def _short(names: list[Any]) -> str:
-    return f"[{', '.join(map(repr, names[:10]))}{', ...' if len(names) > 10 else ''}]"
-
-
-def _as_numbers(name: str, cost: Any, wanted: str) -> FloatArray:
-    cost = without_mask(cost, name, f"{name}.filled(...) with what the answer costs")
-    try:
-        array = real_numbers(cost)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must hold {wanted}; got {str(cost)[:80]}.") from None
-    if array.ndim != 2:
-        raise ValueError(f"{name} must hold {wanted}, and has {array.ndim} dimensions.")
-    return array
-
-
-def _check_numbers(name: str, costs: FloatArray) -> None:
-    if not np.isfinite(costs).all():
-        raise ValueError(f"{name} holds NaN or infinity; every cost must be a finite number.")
-    if (costs < 0).any():
-        raise ValueError(
-            f"{name} holds negative costs (the smallest is {costs.min():g}). Add a constant to a row to make its costs "
-            "positive: only their differences matter."
-        )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost._tables import real_numbers, without_mask
+from radboost._tables import read_numbers
 from radboost._typing import FloatArray
 
 # Largest absolute offset of classifiers: beyond it probabilities are 0 or 1, and sums of steps are not exact.
@@ -19,14 +19,10 @@ def read_offset(
     """Offsets of shape (n_rows,), or (n_rows, n_outputs) for several classes or targets; None where all are 0."""
     if offset is None:
         return None
-    offset = without_mask(offset, name, "with 0, say")
     shape = "one number for each row"
     if n_outputs > 1:
         shape = f"a line of {n_outputs} numbers, one per class or target, for each row"
-    try:
-        numbers = real_numbers(offset)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must hold numbers: {shape}.") from None
+    numbers = read_numbers(offset, name, shape, "with 0, say")
     if n_outputs == 1 and numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
     if numbers.shape != ((n_rows,) if n_outputs == 1 else (n_rows, n_outputs)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,12 @@ from sklearn.base import is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
+from radboost._numbers import listed
 from radboost._tables import (
     column_names,
     column_title,
-    column_values,
     columns_without_numbers,
     first_infinite,
-    is_arrow,
     is_missing,
     known_form,
     real_numbers,
@@ -85,27 +84,28 @@ def read_rows(
     `known`: the categories of training rows, for more rows; None: X has training rows, whose names the estimator keeps.
     Categories are then those of the rows with indices `kept`; None: all.
     """
-    checks = {**accepted.checks, "estimator": estimator, "input_name": "X"}
     if not columns:
-        refuse_dates(X)
-        matrix = as_numbers(estimator, X, lambda: check_array(without_arrow(X), **checks))
+        matrix = _numbers(estimator, X, accepted)
         validate_data(estimator, X, reset=known is None, skip_check_array=True)  # names and number of columns
         return {}, matrix
     validate_data(estimator, X, reset=known is None, skip_check_array=True)
     refuse_sparse(X, columns)
     if X.shape[0] == 0:
-        check_array(np.empty(X.shape), **checks)  # raises, with the shape of all columns
-    others = [column for column in range(X.shape[1]) if column not in columns]
-    chosen, numbers = take_columns(X, others), np.empty((X.shape[0], 0))
-    if others:
-        refuse_dates(chosen)
-        numbers = as_numbers(estimator, chosen, lambda: check_array(without_arrow(chosen), **checks), others)
-    matrix = np.full(X.shape, np.nan, dtype=numbers.dtype)
-    matrix[:, others] = numbers
+        check_array(np.empty(X.shape), estimator=estimator)  # raises, with the shape of all columns
+    matrix = _without_codes(X, columns, lambda numbers, places: _numbers(estimator, numbers, accepted, places))
     if known is None:
         return learn_categories(X, columns, matrix, kept), matrix
     find_categories(X, known, matrix)
     return known, matrix
+
+
+def _without_codes(X: Any, columns: Collection[int], read: Callable[[Any, list[int]], FloatMatrix]) -> FloatMatrix:
+    """Matrix of X with NaN in these columns; `read`: the values of the others, whose indices it gets too."""
+    others = [column for column in range(X.shape[1]) if column not in columns]
+    numbers = read(take_columns(X, others), others) if others else np.empty((X.shape[0], 0))
+    matrix = np.full(X.shape, np.nan, dtype=numbers.dtype)
+    matrix[:, others] = numbers
+    return matrix
 
 
 def check_table(
@@ -127,18 +127,16 @@ def check_table(
 
 def read_rows_again(X: Any, categories: Categories, dtype: npt.DTypeLike, accepted: Accepted) -> FloatMatrix:
     """Matrix of dense rows that `read_rows` has checked, without its checks; categories as in `read_matrix`."""
-    X, checks = accepted.read(X), {"dtype": dtype, "ensure_all_finite": False}
+    X = accepted.read(X)
+
+    def read(numbers: Any, places: object = None) -> FloatMatrix:
+        values: FloatMatrix = check_array(without_arrow(numbers), dtype=dtype, ensure_all_finite=False)
+        return values
+
     if not categories:
-        matrix: FloatMatrix = check_array(without_arrow(X), **checks)
-        return matrix
+        return read(X)
     X = as_table(X)
-    matrix = np.empty(X.shape, dtype=dtype, order="F")
-    others = [column for column in range(X.shape[1]) if column not in categories]
-    if is_arrow(X):
-        for column in others:
-            matrix[:, column] = column_values(X, column)
-    elif others:
-        matrix[:, others] = check_array(without_arrow(take_columns(X, others)), **checks)
+    matrix = _without_codes(X, categories, read)
     find_categories(X, categories, matrix)
     return matrix
 
@@ -206,10 +204,11 @@ def read_y(estimator: Any, y: Any, n_rows: int, accepted: Accepted, name: str = 
         raise
 
 
-def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequence[int] | None = None) -> Any:
-    """Run a check of scikit-learn, with advice in its errors; `places`: indices of X's columns in the user's table."""
+def _numbers(estimator: Any, X: Any, accepted: Accepted, places: Sequence[int] | None = None) -> Any:
+    """Checked numbers, with advice in errors of scikit-learn; `places`: indices of X's columns in the user's table."""
+    refuse_dates(X)
     try:
-        return check()
+        return check_array(without_arrow(X), **accepted.checks, estimator=estimator, input_name="X")
     except OverflowError:
         raise ValueError(
             "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
@@ -299,7 +298,19 @@ def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
 
 def read_targets(y: Any, name: str = "y") -> FloatArray:
     """Regression targets, float64 of shape (n_rows,), or (n_rows, n_targets) if there are several."""
-    targets = _numbers_of(y.toarray() if sparse.issparse(y) else y, name)
+    y = y.toarray() if sparse.issparse(y) else y
+    if y.dtype == object and any(map(is_missing, y.ravel().tolist())):
+        raise ValueError(f"{name} holds targets that are missing (None, NaN, NA or NaT). Leave these rows out.")
+    if y.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
+    try:
+        targets = np.ascontiguousarray(real_numbers(y))
+    except OverflowError:
+        raise ValueError(f"{name} holds an integer too large for a floating-point number. Rescale it.") from None
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must hold numbers to learn; got the type {y.dtype}. For labels a classifier is the right tool."
+        ) from None
     if not np.isfinite(targets).all():
         raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
     if np.abs(targets).max(initial=0.0) > LARGEST_TARGET:
@@ -309,37 +320,23 @@ def read_targets(y: Any, name: str = "y") -> FloatArray:
     return targets
 
 
-def _numbers_of(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
-    """Targets as float64; text, dates and complex numbers raise a ValueError."""
-    if y.dtype == object and any(map(is_missing, y.ravel().tolist())):
-        raise ValueError(f"{name} holds targets that are missing (None, NaN, NA or NaT). Leave these rows out.")
-    if y.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
-    try:
-        return np.ascontiguousarray(real_numbers(y))
-    except OverflowError:
-        raise ValueError(f"{name} holds an integer too large for a floating-point number. Rescale it.") from None
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must hold numbers to learn; got the type {y.dtype}. For labels a classifier is the right tool."
-        ) from None
-
-
-def _listed(classes: npt.NDArray[Any], most: int = 10) -> str:
-    names = [repr(label) for label in classes[:most].tolist()]
-    more = f" and {len(classes) - most} more" if len(classes) > most else ""
-    return f"{', '.join(names)}{more}"
-
-
-def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any], name: str = "y_val") -> ClassIds:
-    """Class ids of labels; a label that is not one of the training classes is a ValueError."""
+def known_labels(
+    y: npt.NDArray[Any], known: npt.NDArray[Any], name: str = "y_val", what: tuple[str, str] = ("label", "classes")
+) -> ClassIds:
+    """Index of each label among the known ones, ascending; another label is a ValueError."""
     y = plain_labels(y, name)
-    unknown = np.setdiff1d(np.unique(y), classes)
+    numbers = y.dtype.kind in "iufb", known.dtype.kind in "iufb"
+    if numbers[0] == numbers[1]:
+        places = np.minimum(np.searchsorted(known, y), len(known) - 1)
+        unknown = np.flatnonzero(known[places] != y)
+    else:
+        places = unknown = np.arange(len(y))
     if len(unknown):
+        stranger = y[unknown[:1]].tolist()[0]
         raise ValueError(
-            f"{name} holds the label {unknown.tolist()[0]!r}, which is not one of the classes {_listed(classes)}."
+            f"{name} holds the {what[0]} {stranger!r}, which is not one of the {what[1]} {listed(known.tolist())}."
         )
-    return np.searchsorted(classes, y).astype(np.uint16)
+    return places.astype(np.uint16)
 
 
 def dense_rows(X: Any) -> FloatMatrix:

@@ -187,7 +187,7 @@ class PartReader:
 
     def _own_columns(self, X: Any) -> list[int]:
         given = self._estimator.categorical_features
-        kinds = column_kinds(X) if isinstance(given, str) else []
+        kinds = column_kinds(X) if isinstance(given, str) and column_names(X) is not None else []
         columns = categorical_columns(given, X, kinds)
         if kinds and columns:
             warn_of_text(X, columns, ["" if column in self._named else kind for column, kind in enumerate(kinds)])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from radboost._tables import without_arrow, without_mask
 from radboost._typing import FloatArray, FloatMatrix
-from radboost.rows.read import plain_labels
+from radboost.rows.read import known_labels, plain_labels
 from radboost.rows.tasks import missing_labels
 
 Ids = npt.NDArray[np.uint16]  # index of each row's source among the names
@@ -65,18 +65,7 @@ def known_sources(found: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> Ids:
     """Indices of the sources of rows among `names`; an unknown source is a ValueError."""
-    comparable = found.dtype.kind == names.dtype.kind or {found.dtype.kind, names.dtype.kind} <= set("iufb")
-    if comparable:
-        places = np.minimum(np.searchsorted(names, found), len(names) - 1)
-        unseen = np.flatnonzero(names[places] != found)
-    else:
-        places = unseen = np.arange(len(found))
-    if len(unseen):
-        raise ValueError(
-            f"{given} names the source {found[unseen[0]]!r}, which no row in sources has; they are "
-            f"{', '.join(map(repr, names.tolist()[:10]))}{', ...' if len(names) > 10 else ''}."
-        )
-    return places.astype(np.uint16)
+    return known_labels(found, names, given, ("source", "sources"))
 
 
 def on_share_grid(shares: FloatArray, n_classes: int) -> FloatArray:

@@ -63,6 +63,10 @@ class RowWeights:
     native : the same for the native core
     given : array or None
         The weights as they were given; None: every row counts once.
+    total : float
+        Sum of the weights of all workers, m.
+    n_rows, n_own_rows : int
+        Rows of all workers and of this one, without copies.
     n_copies : float
         Rows of all workers with their copies; where weights are no numbers of copies, rows alone.
     """
@@ -77,25 +81,11 @@ class RowWeights:
     ) -> None:
         self.given = weights
         self.native = current().row_weights(n_rows, weights, folds_large=folds_large, collective=collective)
+        self.total, self.n_rows, self.n_own_rows = self.native.total, self.native.n_rows, self.native.n_own_rows
         counts = weights is not None and self.native.whole
         self._copies: Fixed | None = weights.astype(np.int64) if weights is not None and counts else None
         self._factor = None if counts else weights
         self.n_copies = self.total if self.native.given and self.native.whole else float(self.n_rows)
-
-    @property
-    def total(self) -> float:
-        """Sum of the weights of all workers, m."""
-        return self.native.total
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of all workers, without copies."""
-        return self.native.n_rows
-
-    @property
-    def n_own_rows(self) -> int:
-        """Number of rows of this worker, without copies."""
-        return self.native.n_own_rows
 
     def sum(self, values: npt.NDArray[Any], n_threads: int = 1) -> float:
         """Sum of w v over all workers; `values` v has shape (n_own_rows,)."""

@@ -57,14 +57,9 @@ def column_title(X: Any, column: int) -> str:
 def first_infinite(X: Any, places: Sequence[int] | None) -> str:
     """Sentence for messages on the first infinity in X, or ""; `places`: indices of X's columns in the user's table."""
     try:
-        if sparse.issparse(X):
-            stored = X.tocoo()
-            at = np.flatnonzero(np.isinf(stored.data))
-            row, column, value = stored.row[at[0]], stored.col[at[0]], stored.data[at[0]]
-        else:
-            matrix = np.asarray(without_arrow(X), dtype=np.float64)
-            row, column = np.argwhere(np.isinf(matrix))[0]
-            value = matrix[row, column]
+        stored = sparse.coo_array(X if sparse.issparse(X) else np.asarray(without_arrow(X), dtype=np.float64))
+        at = np.flatnonzero(np.isinf(stored.data))[0]
+        row, column, value = stored.row[at], stored.col[at], stored.data[at]
     except (ValueError, TypeError, IndexError, OverflowError):  # too large for the type, or an unknown form
         return ""
     names = column_names(X)
@@ -213,8 +208,6 @@ def shares_memory(matrix: Any, table: Any) -> bool:
 
 def rows_between(X: Any, first: int, last: int) -> Any:
     """Rows of a table from `first` to before `last`, without a copy."""
-    if is_arrow(X):
-        return X.slice(first, last - first)
     return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]
 
 

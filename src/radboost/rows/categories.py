@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost._number_formats import WrittenNumbers, conversion, find_numbers
+from radboost._numbers import listed
 from radboost._tables import (
     CATEGORY,
     TEXT,
@@ -83,8 +84,7 @@ def _column_of_name(X: Any, name: str) -> int:
             "name the columns by their indices."
         )
     if name not in names:
-        shown = f"{names[:10]}"[:-1] + (", ...]" if len(names) > 10 else "]")
-        raise ValueError(f"categorical_features names the column {str(name)!r}; X has the columns {shown}.")
+        raise ValueError(f"categorical_features names the column {str(name)!r}; X has the columns [{listed(names)}].")
     return names.index(name)
 
 
@@ -97,8 +97,7 @@ def warn_of_text(X: Any, columns: Sequence[int], kinds: Sequence[str]) -> None:
     text = [column for column in columns if kinds[column] == TEXT]
     if not text:
         return
-    titles = [column_title(X, column) for column in text]
-    shown = f"{', '.join(titles[:5])}{f' and {len(titles) - 5} more' if len(titles) > 5 else ''}"
+    shown = listed([column_title(X, column) for column in text], 5, str)
     names = [(column_names(X) or [])[column] for column in columns]
     named = _short(names if all(isinstance(name, str) for name in names) else list(columns))
     warnings.warn(

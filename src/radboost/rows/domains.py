@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from radboost._blas import one_blas_thread
+from radboost._numbers import listed
 from radboost._typing import FloatArray
 from radboost.engine import evaluate_loss, hash_dense_rows, linear_rows
 from radboost.model_file.checks import read_array, require
@@ -246,7 +247,7 @@ def check_fitting(domain: Any, n_features: int, names: npt.NDArray[Any]) -> None
     if isinstance(domain, DomainModel) and (len(domain.instead), domain.n_sources) != (n_features, len(names)):
         raise ValueError(
             f"domain_classifier is a model of {domain.n_sources} sources on {len(domain.instead)} columns; here are "
-            f"{len(names)} sources ({names.tolist()[:10]}) and {n_features} columns."
+            f"{len(names)} sources ({listed(names.tolist())}) and {n_features} columns."
         )
 
 
@@ -298,8 +299,8 @@ def shares_of_own(classifier: Any, X: Any, names: npt.NDArray[Any]) -> FloatArra
     lacking = [name for name in names.tolist() if name not in known.tolist()]
     if lacking:
         raise ValueError(
-            f"domain_classifier does not know the source {lacking[0]!r}: its classes are {known.tolist()[:10]}. Fit it "
-            "on rows of all sources."
+            f"domain_classifier does not know the source {lacking[0]!r}: its classes are {listed(known.tolist())}. Fit "
+            "it on rows of all sources."
         )
     if not np.isfinite(found).all() or (found < 0).any() or (np.abs(found.sum(axis=1) - 1.0) > TOLERANCE).any():
         sums = found.sum(axis=1)

@@ -30,10 +30,16 @@ class CheckedRows(Watched):
 
     categories: Categories
     n_given: int  # rows that were given, including those of weight 0
-    feature_names: npt.NDArray[np.object_] | None  # of the columns, where all of them are text
     column_names: list[Any] | None  # as the data frame has them, text or numbers
     class_units: FloatArray | None  # factor of `class_weight` on sample weights, for each class; None: 1
     sketched: bool = False  # whether bins may be approximated from quantile summaries of the rows
+
+    @property
+    def feature_names(self) -> npt.NDArray[np.object_] | None:
+        """Names of the columns, where all of them are text."""
+        names = self.column_names
+        all_text = names is not None and all(isinstance(name, str) for name in names)
+        return np.array(names, dtype=object) if all_text else None
 
     def classes_with_warning(self) -> Any:
         """The classes; a warning if there is only one."""
@@ -215,25 +221,23 @@ def read_training(
         class_weight = getattr(estimator, "class_weight", None)
         classes, units = reader.weigh_classes(reader.common_classes(), class_weight)
     categories = reader.common_categories() if categories is None else categories
-    columns = reader.columns
     rows = reader.rows(classes, whole=keep_values or reader.has_values)
     if rows.weights is not None:
         sums = workers.all_gather((float(rows.weights.sum()), rows.n_rows))
         warn_small_total(sum(total for total, _ in sums), sum(n_rows for _, n_rows in sums))
-    names = columns.columns or ()
-    feature_names = None if columns.feature_names is None else np.array(columns.feature_names, dtype=object)
-    estimator.n_features_in_ = columns.n_features
-    if feature_names is not None:
-        estimator.feature_names_in_ = feature_names
+    names = reader.columns.columns or ()
     named = names and all(issubclass(kind, str | int | np.integer) for kind in set(map(type, names)))
-    return CheckedRows(
+    training = CheckedRows(
         **vars(rows),
         categories=categories,
         n_given=reader.n_given,
-        feature_names=feature_names,
         column_names=list(names) if named else None,
         class_units=units,
     )
+    estimator.n_features_in_ = training.n_features
+    if training.feature_names is not None:
+        estimator.feature_names_in_ = training.feature_names
+    return training
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:

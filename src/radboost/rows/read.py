@@ -227,8 +227,7 @@ def _numbers(estimator: Any, X: Any, accepted: Accepted, places: Sequence[int] |
                 "name categorical columns in categorical_features (or make them category columns of a data frame), and "
                 "encode others"
             )
-        titles = [column_title(X, column) for column in columns[:5]]
-        where = f" in {', '.join(titles)}{' and more' if len(columns) > 5 else ''}" if columns else ""
+        where = f" in {listed([column_title(X, column) for column in columns], 5, str)}" if columns else ""
         raise ValueError(
             f"X holds text, categories or other objects{where} ({_shortened(error)}). {type(estimator).__name__} needs "
             f"numbers there: {advice} first, for example with sklearn.preprocessing.TargetEncoder."

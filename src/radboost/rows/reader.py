@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from radboost._numbers import listed
 from radboost._tables import column_kinds, column_names, column_title, rows_between, shares_memory
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost._validation import check_total_weight, read_sample_weight
@@ -61,15 +62,13 @@ class Columns:
     """Columns of a part; all parts must have equal ones."""
 
     n_features: int
-    feature_names: tuple[str, ...] | None  # as scikit-learn has them: all are text
     columns: tuple[Any, ...] | None  # names of any type, under the name that data frames have
     sparse: bool
     n_targets: int | None  # columns of a two-dimensional y; None: y has one dimension
 
     def shown(self) -> str:
         """Description for messages."""
-        names = [str(name) for name in self.columns or ()]
-        named = f" ({', '.join(names[:5])}{', ...' if len(names) > 5 else ''})" if names else ""
+        named = f" ({listed(self.columns, 5, str)})" if self.columns else ""
         kind = "sparse" if self.sparse else "dense"
         return f"{self.n_features} columns{named}, {kind}, {self.n_targets or 1} target(s) a row"
 
@@ -218,13 +217,11 @@ class PartReader:
             y = read_targets(y, self._name("y"))
         elif self._accepted.targets == "labels":
             classes, y = class_codes(y, self._name("y"))
-        names = getattr(self._estimator, "feature_names_in_", None)
         return ReadPart(
             part,
             n_rows,
             Columns(
                 n_features,
-                None if names is None else tuple(names.tolist()),
                 tuple(column_names(loaded.X) or ()) or None,
                 bool(sparse.issparse(values)),
                 n_targets,

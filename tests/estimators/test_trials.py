@@ -15,7 +15,7 @@ from radboost.calibration import Calibration
 from radboost.estimators import _calibrated, _held_back, _trials
 from radboost.estimators._trial_monitor import HeldBackLosses, Stages, TrialResult, calibrated_losses
 from radboost.estimators._trials import Trials, enough_rounds, rate_for
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 from radboost.rows.weights import RowWeights
 from reference.data import smooth
 from reference.data import together as table
@@ -42,7 +42,7 @@ def test_losses_and_errors_decide_together():
     """In standard errors: a lower loss may not cost right answers, and may come with more of them."""
     trials = object.__new__(Trials)
     trials._n_threads, trials._weights, trials.fraction = 1, RowWeights(None, 400), 0.75
-    no_stages = Stages(Watched(np.zeros((400, 1)), np.zeros(400, dtype=np.uint16), None), 1)
+    no_stages = Stages(Rows(np.zeros((400, 1)), np.zeros(400, dtype=np.uint16), None), 1)
     rng = np.random.default_rng(0)
 
     def standard(z):
@@ -261,7 +261,7 @@ def test_losses_do_not_know_the_scale_of_scores():
             scores += 2.0 * ids - 1.0
         else:
             scores[np.arange(400), ids] += 1.0
-        rows = Watched(np.zeros((400, 1)), ids, None)
+        rows = Rows(np.zeros((400, 1)), ids, None)
         best = calibrated_losses(scores, rows, 1).mean()
         assert calibrated_losses(0.3 * scores, rows, 1).mean() == pytest.approx(best, rel=1e-4)
         factors = np.exp(np.linspace(-2.0, 2.0, 401))

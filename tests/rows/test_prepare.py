@@ -17,7 +17,7 @@ from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBo
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.estimators import learn
 from radboost.rows.content import content_digests
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 from radboost.rows.prepare import PreparedRows
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
@@ -152,7 +152,7 @@ def test_digests_of_rows_in_any_order() -> None:
     assert content_digests(rows, 1) == content_digests(prepare(DeepBoostClassifier(), X[order], y[order]), 1)
 
     def of_validation(labels: list[int], targets: list[float], weights: list[float]) -> tuple[str, ...]:
-        watched = Watched(X[:2], np.array(labels, dtype=np.uint16), np.array(weights), np.array(targets))
+        watched = Rows(X[:2], np.array(labels, dtype=np.uint16), np.array(weights), np.array(targets))
         return tuple(content_digests(replace(rows, validation=watched), 1).values())
 
     given = ([0, 1], [2.0, 3.0], [4.0, 5.0])

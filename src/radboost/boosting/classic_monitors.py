@@ -11,7 +11,7 @@ from radboost._typing import FloatArray
 from radboost.boosting.martiboost import next_masses, probability_of_positive
 from radboost.boosting.monitor import EarlyStopping, Monitor, scores_of
 from radboost.boosting.trace import Step, Trace
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 from radboost.trees.tree import Tree, forest_of
 
 LARGEST_EXPONENT = 600.0  # losses are clipped at exp of this, so that means are finite
@@ -22,7 +22,7 @@ class ClassicMonitor(Monitor):
 
     what = "loss"
 
-    def __init__(self, rows: Watched, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
+    def __init__(self, rows: Rows, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
         super().__init__(rows, scores_of(n_classes), n_threads, stopping)
         self.n_classes = n_classes
 
@@ -67,7 +67,7 @@ class AdaBoostMHMonitor(ClassicMonitor):
 class MartingaleMonitor(ClassicMonitor):
     """Expected 0-1 error of the branching program, if it ended at this layer."""
 
-    def __init__(self, rows: Watched, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
+    def __init__(self, rows: Rows, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
         super().__init__(rows, stopping, n_classes, n_threads)
         self._masses = np.ones((1, len(rows.class_ids)))  # shape (n_nodes, n_rows): probability of reaching a node
 

@@ -20,7 +20,7 @@ from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
 from radboost.objectives.over_sources import agnostic
 from radboost.rows.costs import Costs
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 
 DEFAULT_PATIENCE = 25
 
@@ -83,7 +83,7 @@ class Monitor(ABC):
     floor: float = 0.0
     measures: Measures | None = None  # metrics of `eval_metric`: the first one, maximized, decides instead; None: none
 
-    def __init__(self, rows: Watched, n_outputs: int, n_threads: int, stopping: EarlyStopping | None = None) -> None:
+    def __init__(self, rows: Rows, n_outputs: int, n_threads: int, stopping: EarlyStopping | None = None) -> None:
         self.rows = rows
         self.patience = None if stopping is None else stopping.patience
         self.X = rows.X
@@ -153,7 +153,7 @@ class LossMonitor(Monitor):
 
     what = "loss"
 
-    def __init__(self, rows: Watched, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
+    def __init__(self, rows: Rows, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
         super().__init__(rows, scores_of(objective.n_classes), n_threads, stopping)
         self._objective = objective
 
@@ -168,7 +168,7 @@ class RiskMonitor(Monitor):
     what = "loss"
 
     def __init__(
-        self, rows: Watched, costs: Costs, stopping: EarlyStopping | None, n_classes: int, n_threads: int
+        self, rows: Rows, costs: Costs, stopping: EarlyStopping | None, n_classes: int, n_threads: int
     ) -> None:
         super().__init__(rows, scores_of(n_classes), n_threads, stopping)
         self._costs = costs.of_rows(rows.class_ids).astype(np.float64)
@@ -189,7 +189,7 @@ class SourceMonitor(LossMonitor):
 
     def __init__(
         self,
-        rows: Watched,
+        rows: Rows,
         ids: npt.NDArray[np.uint16],
         objective: Objective,
         vertices: FloatArray | None,

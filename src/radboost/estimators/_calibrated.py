@@ -19,7 +19,7 @@ from radboost.calibration import CalibrationRows, fit_calibration, shrunk
 from radboost.estimators._held_back import folds_of, rate_factor
 from radboost.estimators._learning import FitSettings, learn
 from radboost.estimators._predicting import PredictingMixin
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 from radboost.rows.prepare import PreparedRows
 from radboost.rows.weights import RowWeights
 
@@ -54,7 +54,7 @@ class CalibratedMixin(PredictingMixin):
         """Copy with the parameters of this fitted model, none of them "auto"."""
         return copy(self)
 
-    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, held_back: Watched | None) -> None:
+    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, held_back: Rows | None) -> None:
         """Set `calibration_` of a model that has just been fitted; `held_back`: rows of early stopping, or None."""
         self.calibration_ = None
         if not self._is_calibrated(prepared) or not len(self.ensemble_):
@@ -121,7 +121,7 @@ def _n_to_learn_from(rows: PreparedRows, n_threads: int) -> int:
     return max(n_validation, int((~mixed).sum() + copies[mixed].sum()))
 
 
-def calibration_rows(model: Any, rows: Watched, n_threads: int) -> CalibrationRows:
+def calibration_rows(model: Any, rows: Rows, n_threads: int) -> CalibrationRows:
     """Held-back rows with their scores, for `fit_calibration`.
 
     They are gathered from all workers if few enough, because the search sums their losses hundreds of times.

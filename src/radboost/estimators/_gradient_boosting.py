@@ -38,7 +38,7 @@ from radboost.families.raw_rows import RawRows
 from radboost.losses import NamedTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, loss_to_gain, make_rows
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights, ends_of_all
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, read_tree_options
@@ -66,7 +66,7 @@ class TargetMonitor(Monitor):
 
     def __init__(
         self,
-        rows: Watched,
+        rows: Rows,
         targets: FloatArray,
         loss: TargetLoss,
         n_outputs: int,

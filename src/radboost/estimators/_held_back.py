@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from radboost.losses import NamedTargetLoss
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 from radboost.rows.prepare import PreparedRows
 from radboost.rows.splitting import NothingToHoldBackError
 
@@ -52,7 +52,7 @@ class Fold:
     """Training rows and held-back rows of a trial; `n_different` is the number of distinct held-back rows."""
 
     learned: PreparedRows
-    held_back: Watched
+    held_back: Rows
     n_different: int
 
 

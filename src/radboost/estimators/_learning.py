@@ -32,7 +32,7 @@ from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_famil
 from radboost.losses.gaps import gap_above
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.categories import Categories
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 from radboost.rows.partitions import VALIDATION, LoadedPartition
 from radboost.rows.prepare import CheckedRows, PreparedRows, check_validation, read_training, read_validation
 from radboost.rows.sources import Sources
@@ -41,7 +41,7 @@ from radboost.trees import GrowthSettings
 BEGIN_ANEW = "Set warm_start=False to start again."
 ONE_CLASS = "y holds only one class"
 # Makes the sources of training and validation rows from the estimator that has read them and these rows.
-LearnSources = Callable[[Any, CheckedRows, Watched | None], tuple[Sources | None, Sources | None]]
+LearnSources = Callable[[Any, CheckedRows, Rows | None], tuple[Sources | None, Sources | None]]
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _boost(
     earlier: Trace | None,
     callbacks: Sequence[Any],
     resume_from: Any,
-) -> tuple[Any, Watched | None]:
+) -> tuple[Any, Rows | None]:
     """Fitted copy, and the held-back rows of early stopping; None: there were none."""
     plan: FitPlan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
     if prepared.metrics:
@@ -379,7 +379,7 @@ class BoostingEstimator(PruningMixin):
     def _check_training(self, training: CheckedRows) -> None:
         """Refuse labels that the algorithm cannot learn, before anything is binned."""
 
-    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, held_back: Watched | None) -> None:
+    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, held_back: Rows | None) -> None:
         """Calibrate the probabilities of this fitted model; `held_back`: rows of early stopping, or None."""
 
     def _warn(self, fitted: Any) -> None:

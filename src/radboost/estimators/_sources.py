@@ -26,7 +26,7 @@ from radboost.rows.domains import (
     probabilities_of,
     stacked,
 )
-from radboost.rows.fields import Indices, Watched
+from radboost.rows.fields import Indices, Rows
 from radboost.rows.partitions import ONE_PROCESS, TRAINING, UNLABELLED, VALIDATION, Partition, Workers
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.read import read_matrix
@@ -67,7 +67,7 @@ class SourceReader:
     estimator: Any  # which has read the training rows
     parts: Sequence[Partition]
     training: CheckedRows
-    validation: Watched | None
+    validation: Rows | None
     workers: Workers = ONE_PROCESS
     prepared: PreparedRows | None = None  # training rows, of which a sample is drawn for Q; None: Q is of all rows
     seed: int = 0  # of the sample
@@ -86,7 +86,7 @@ class SourceReader:
             return None, None
         names = known_sources(np.concatenate([some for some in self.workers.all_gather(np.unique(own)) if len(some)]))
         ids = ids_among(own, names, "sources")
-        rows: list[tuple[str, CheckedRows | Watched, Ids]] = [(TRAINING, self.training, ids)]
+        rows: list[tuple[str, CheckedRows | Rows, Ids]] = [(TRAINING, self.training, ids)]
         if self.validation is not None:
             rows.append((VALIDATION, self.validation, _validation_ids(names, self.validation)))
         domain = None if len(names) == 1 else self._domain(names, ids)
@@ -179,7 +179,7 @@ class SourceReader:
         return fit_own_classifier(classifier, rows, names[ids], weights)
 
 
-def _validation_ids(names: npt.NDArray[Any], validation: Watched) -> Ids:
+def _validation_ids(names: npt.NDArray[Any], validation: Rows) -> Ids:
     if validation.source_names is not None:
         return ids_among(validation.source_names, names, "sources_val")
     if len(names) > 1:

@@ -12,7 +12,7 @@ from radboost._typing import FloatArray
 from radboost.boosting.monitor import Monitor, scores_of
 from radboost.boosting.trace import Step, Trace
 from radboost.objectives import Objective
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 
 # Golden-section search for the factor on scores: interval of its natural logarithm, ratio and number of steps.
 LOG_FACTORS, GOLDEN, GOLDEN_STEPS = (-2.5, 2.5), (math.sqrt(5.0) - 1.0) / 2.0, 10
@@ -30,7 +30,7 @@ class HeldBackLosses:
 class Stages:
     """Scores of a trial after some of its rounds; losses are computed on demand."""
 
-    def __init__(self, rows: Watched, n_threads: int) -> None:
+    def __init__(self, rows: Rows, n_threads: int) -> None:
         self._rows, self._n_threads = rows, n_threads
         self._scores: dict[int, FloatArray] = {}
         self._evaluated: dict[int, HeldBackLosses] = {}
@@ -75,9 +75,7 @@ class TrialMonitor(Monitor):
 
     what = "loss"
 
-    def __init__(
-        self, rows: Watched, objective: Objective, pace: Pace, has_lost: HasLost | None, n_threads: int
-    ) -> None:
+    def __init__(self, rows: Rows, objective: Objective, pace: Pace, has_lost: HasLost | None, n_threads: int) -> None:
         super().__init__(rows, scores_of(objective.n_classes), n_threads)
         self._objective, self._pace, self._has_lost = objective, pace, has_lost
         self._waiting: list[Step] = []
@@ -129,14 +127,14 @@ class TrialMonitor(Monitor):
             self._lowest, self.best_round, self._best = cost, self._n_rounds, self._scores.copy()
 
 
-def evaluated(scores: FloatArray, rows: Watched, n_rounds: int, n_threads: int) -> HeldBackLosses:
+def evaluated(scores: FloatArray, rows: Rows, n_rounds: int, n_threads: int) -> HeldBackLosses:
     """Evaluate scores of the held-back rows, shape (n_rows,) or (n_rows, n_classes), after `n_rounds` rounds."""
     predicted = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
     wrong = (predicted != rows.class_ids).astype(np.float64)
     return HeldBackLosses(calibrated_losses(scores, rows, n_threads), wrong, n_rounds)
 
 
-def calibrated_losses(scores: FloatArray, rows: Watched, n_threads: int) -> FloatArray:
+def calibrated_losses(scores: FloatArray, rows: Rows, n_threads: int) -> FloatArray:
     """Log loss of each row, shape (n_rows,), after scores are multiplied by the factor that minimizes the mean.
 
     Penalties and damping shrink scores, which does not affect predicted classes, and the factor undoes it.

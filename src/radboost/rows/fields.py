@@ -30,6 +30,8 @@ class Rows:
     sources: Sources | None = None  # None: there is one
     classes: npt.NDArray[Any] | None = None  # ascending; None: of regression
     collective: Collective | None = None  # over the workers with the other rows; None: all are here
+    kept: Indices | None = None  # indices of these rows among those that were given; None: all
+    source_names: npt.NDArray[Any] | None = None  # name of the source of each row as it was given; None: not given
 
     PER_ROW: ClassVar = ("class_ids", "weights", "targets", "offset", "costs", "sources")
 
@@ -64,22 +66,14 @@ class Rows:
         """The weights, for sums over the rows of all workers; `folds_large`: see `RowWeights`."""
         return RowWeights(self.weights, self.n_rows, folds_large=folds_large, collective=self.collective)
 
-    def entries(self, rows: npt.NDArray[Any]) -> dict[str, Any]:
-        """Fields in `PER_ROW` of the rows at these indices."""
-        return {name: select(getattr(self, name), rows) for name in self.PER_ROW}
-
-
-@dataclass(frozen=True)
-class Watched(Rows):
-    """Validation or held-back rows, read and checked."""
-
-    kept: Indices | None = None  # indices of these rows among those that were given; None: all
-    source_names: npt.NDArray[Any] | None = None  # name of the source of each row; None: not given
-
     def scores(self, ensemble: Any, n_threads: int) -> FloatArray:
         """Scores of an ensemble plus the offset, shape (n_rows,) or (n_rows, n_outputs)."""
         scores: FloatArray = ensemble.decision_function(self.X, n_threads)
         return scores if self.offset is None else scores + self.offset
+
+    def entries(self, rows: npt.NDArray[Any]) -> dict[str, Any]:
+        """Fields in `PER_ROW` of the rows at these indices."""
+        return {name: select(getattr(self, name), rows) for name in self.PER_ROW}
 
 
 def select(values: Any, rows: npt.NDArray[Any]) -> Any:

@@ -15,7 +15,7 @@ from radboost._validation import warn_small_total
 from radboost.engine import BinnedData
 from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
-from radboost.rows.fields import Indices, Watched
+from radboost.rows.fields import Indices, Rows
 from radboost.rows.hashing import Hashes, joined, keyed, order_of
 from radboost.rows.partitions import ONE_PROCESS, VALIDATION, Partition, Workers
 from radboost.rows.read import BINNED, Accepted, dense_rows, known_labels, one_class
@@ -25,7 +25,7 @@ from radboost.trees import RowBlocks, bin_rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckedRows(Watched):
+class CheckedRows(Rows):
     """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
     categories: Categories
@@ -78,7 +78,7 @@ class PreparedRows(CheckedRows):
     data: BinnedData
     order: RowOrder
     max_bins: int
-    validation: Watched | None = None  # validation rows of the user
+    validation: Rows | None = None  # validation rows of the user
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: computed on validation rows besides the loss
     hash_cache: list[Hashes] = field(default_factory=list)  # result of `row_hashes`, shared by copies; at first empty
 
@@ -97,7 +97,7 @@ class PreparedRows(CheckedRows):
 
     def hold_back(
         self, part: float | tuple[float, float], seed: int, n_threads: int
-    ) -> tuple[PreparedRows, Watched, RowOrder]:
+    ) -> tuple[PreparedRows, Rows, RowOrder]:
         """Split into training rows, validation rows, and the indices of the latter in X.
 
         `part` is the fraction of the rows to hold back, or an interval of fractions in an order that the seed draws. A
@@ -120,10 +120,10 @@ class PreparedRows(CheckedRows):
         watched = self.watched(held_back)
         return learned, watched if held is None else replace(watched, weights=held), self.order[held_back]
 
-    def watched(self, indices: Indices) -> Watched:
+    def watched(self, indices: Indices) -> Rows:
         """Values of the rows at these indices in the order of the engine, to evaluate on."""
         X = dense_rows(self.X[self.order[indices]])
-        return Watched(X, **self.entries(indices), classes=self.classes, collective=self.collective)
+        return Rows(X, **self.entries(indices), classes=self.classes, collective=self.collective)
 
     def draw(self, fraction: float, seed: int, n_threads: int) -> PreparedRows:
         """Sample a fraction of the distinct rows of every class, by their content, each with all of its copies."""
@@ -254,7 +254,7 @@ def read_validation(
     given: Collection[str],
     training: CheckedRows,
     workers: Workers = ONE_PROCESS,
-) -> Watched:
+) -> Rows:
     """Validation rows of this process, with class ids among the training classes, or targets in regression."""
     classes = training.classes
     accepted = replace(BINNED, targets="labels" if classes is not None else "numbers")

@@ -29,7 +29,7 @@ from radboost.rows.categories import (
 )
 from radboost.rows.class_weights import weights_of_classes
 from radboost.rows.costs import Costs, make_costs, read_costs
-from radboost.rows.fields import Indices, Watched
+from radboost.rows.fields import Indices, Rows
 from radboost.rows.offsets import read_offset
 from radboost.rows.partitions import SUFFIXES, TRAINING, LoadedPartition, Partition, Workers
 from radboost.rows.read import (
@@ -305,10 +305,10 @@ class PartReader:
         matrix = matrices[0] if len(matrices) == 1 else sparse.vstack(matrices, format="csr")
         return matrix.astype(self.dtype, copy=False)
 
-    def rows(self, classes: npt.NDArray[Any] | None, *, whole: bool) -> Watched:
+    def rows(self, classes: npt.NDArray[Any] | None, *, whole: bool) -> Rows:
         """Rows of all parts with a positive weight, and what belongs to them; `whole`: a matrix instead of blocks."""
         X = self._matrix()
-        rows = Watched(
+        rows = Rows(
             X.whole() if whole and isinstance(X, RowBlocks) else X,
             self.class_ids,
             self.weights,

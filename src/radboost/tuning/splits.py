@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.estimators._held_back import sample
-from radboost.rows.fields import Watched
+from radboost.rows.fields import Rows
 from radboost.rows.prepare import PreparedRows
 
 RowIndices = npt.NDArray[np.int64]
@@ -29,7 +29,7 @@ class Split:
     """
 
     learned: PreparedRows
-    held_back: Watched
+    held_back: Rows
     indices: npt.NDArray[Any]  # whole numbers, shape (n_held_back,)
     fractions: FloatArray | None = None  # shape (n_held_back,); None: all 1
 
@@ -108,7 +108,7 @@ class GivenSplits:
         return Split(rows.select(train), rows.watched(sorted_indices), rows.order[sorted_indices])
 
 
-def _fractions(rows: PreparedRows, held_back: Watched, indices: npt.NDArray[Any]) -> FloatArray | None:
+def _fractions(rows: PreparedRows, held_back: Rows, indices: npt.NDArray[Any]) -> FloatArray | None:
     """Fraction of the weight of each held-back row that is held back, shape (n_held_back,); None: all 1."""
     if rows.weights is None or held_back.weights is None:
         return None

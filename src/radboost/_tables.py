@@ -329,10 +329,7 @@ def _converts(values: npt.NDArray[Any]) -> bool:
 
 
 def _sound(X: Any, name: str) -> Any:
-    """Check that indices of a sparse matrix are within its shape: native code, SciPy's and ours, does not.
-
-    Returns it without array entries behind the end of its last row or column.
-    """
+    """Sparse matrix with indices within its shape, which no native code checks, and no entries behind its end."""
     if len(X.shape) != 2:
         return X
     if X.format == "lil":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -186,35 +186,6 @@ class Solution:
         return gap_above(self.lower_bound, self.objective)
 
 
-class Averages:
-    """Sums of points, mixtures and minorants over some rounds."""
-
-    def __init__(self, problem: Minimax) -> None:
-        self._problem, self.n_rounds = problem, 0
-        self._sums: list[Any] = [0.0, 0.0, 0.0, 0.0]
-
-    def add(self, *terms: Any) -> None:
-        """Add a point, a mixture, and the constant and slopes of a minorant."""
-        self._sums = [total + term for total, term in zip(self._sums, terms, strict=True)]
-        self.n_rounds += 1
-
-    def __add__(self, other: Averages) -> Averages:
-        result = Averages(self._problem)
-        result._sums = [one + two for one, two in zip(self._sums, other._sums, strict=True)]
-        result.n_rounds = self.n_rounds + other.n_rounds
-        return result
-
-    def solution(self, history: dict[str, list[float]]) -> Solution:
-        problem, n = self._problem, self.n_rounds
-        point, mixture, *minorant = (total / n for total in self._sums)
-        mixture /= mixture.sum()
-        scores = problem.scores(point)
-        values = problem.values(scores)
-        minorants = [minorant, problem.minorant(scores, values, mixture)]
-        bound = max(problem.lower_bound(*each) for each in minorants)
-        return Solution(point, mixture, problem.objective(values, point), bound, history)
-
-
 def solve(
     problem: Minimax,
     names: Sequence[str],
@@ -229,9 +200,9 @@ def solve(
 
     Steps are those of Theorem 5.4, 2 D / (G sqrt(T)), with one difference. Losses are divided by their Lipschitz
     constants, so that G_w is the mean length of a row. In place of G_lambda, which bounds the losses in the whole ball,
-    the step by lambda has their length G_0 at w = 0, which is much smaller. With convex losses the theorem's proof then
-    bounds the distance from the minimum, times sqrt(T), by 5/4 D_w G_w + G_0 / 2 + G_lambda^2 / G_0.
-    The model is the better of two averages: over all rounds, which this is about, and over the second half.
+    the step by lambda has their length G_0 at w = 0, which is much smaller. The model is the average over the second
+    half of the rounds. With convex losses the theorem's proof, applied to these, bounds its distance from the minimum,
+    times sqrt(T), by 3 D_w G_w + G_0 + G_lambda^2 / G_0.
     """
     p = len(problem.losses)
     point = np.zeros((problem.columns.n_columns + 1, problem.n_outputs))
@@ -250,7 +221,7 @@ def solve(
         rest = problem.pull(problem.losses, scores, mixture * ~problem.convex)
         return values, problem.by_weights(slopes + rest) + problem.gradient_of_norm(at), constant, slopes
 
-    halves = [Averages(problem), Averages(problem)]
+    totals: list[Any] = [0.0, 0.0, 0.0, 0.0]  # points, mixtures, and constants and slopes of minorants
     history: dict[str, list[float]] = {}
     for t in range(n_rounds):
         values, gradient, *minorant = evaluate(2 * t, point, mixture)
@@ -268,9 +239,11 @@ def solve(
             mixture = problem.onto_mixtures(mixture + rise * values)
         else:
             point, mixture = ahead, risen
-        halves[int(2 * t >= n_rounds)].add(ahead, risen, *minorant)
-    candidates = [(halves[0] + halves[1]).solution(history)] + [
-        half.solution(history) for half in halves[1:] if half.n_rounds
-    ]
-    best = min(candidates, key=lambda solution: solution.objective)
-    return replace(best, lower_bound=max(solution.lower_bound for solution in candidates))
+        if t >= n_rounds // 2:
+            totals = [total + term for total, term in zip(totals, (ahead, risen, *minorant), strict=True)]
+    point, mixture, *average = (total / (n_rounds - n_rounds // 2) for total in totals)
+    mixture /= mixture.sum()
+    scores = problem.scores(point)
+    values = problem.values(scores)
+    bound = max(problem.lower_bound(*each) for each in (average, problem.minorant(scores, values, mixture)))
+    return Solution(point, mixture, problem.objective(values, point), bound, history)

@@ -165,7 +165,8 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Pat
         capsys, *NO_FIT_BEGINS, "--plot", str(tmp_path / "x.pictures")
     )
     for option in ("--csv", "--keep", "--plot"):
-        assert f"{option} {tmp_path}: this is not a regular file" in fails(capsys, *NO_FIT_BEGINS, option, str(tmp_path))
+        said = fails(capsys, *NO_FIT_BEGINS, option, str(tmp_path))
+        assert f"{option} {tmp_path}: this is not a regular file" in said
         assert f"{option} {tmp_path}" in fails(capsys, *NO_FIT_BEGINS, option, str(tmp_path / "no" / "x.png"))
     assert list(tmp_path.iterdir()) == []
 

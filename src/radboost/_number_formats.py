@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple
 
 MISSING_WORDS = ("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "nat")
@@ -139,33 +139,33 @@ def find_numbers(counts: Mapping[str, int], *, decimal_comma: bool = False) -> W
     they go to the format with a decimal comma and no separators.
     """
     there = {text: n for text, n in counts.items() if n and not is_marker(text)}
-    n_values = sum(there.values())
     parts = {text: one for text in there if (one := _Parts.of(text)) is not None}
-    if not parts or 20 * sum(there[text] for text in parts) < FEWEST_AGREEING * n_values:
+    n_values = sum(there.values())
+
+    def n_rows(texts: Iterable[str]) -> int:
+        return sum(there[text] for text in texts)
+
+    if not parts or 20 * n_rows(parts) < FEWEST_AGREEING * n_values:
         return None
-    signs: Counter[str] = Counter()
-    for text, one in parts.items():
-        signs[one.currency] += there[text]
-    currency = min((sign for sign in signs if sign), key=lambda sign: (-signs[sign], sign), default="")
-    percent = 2 * sum(there[text] for text, one in parts.items() if one.percent) > n_values
+    signs = sorted({one.currency for one in parts.values()} - {""})
+    currency = max(signs, key=lambda sign: n_rows(text for text in parts if parts[text].currency == sign), default="")
+    percent = 2 * n_rows(text for text, one in parts.items() if one.percent) > n_values
     used = set("".join(one.digits for one in parts.values()))
     forms = [form for form in FORMS if used.issuperset(form[1]) and ("." in form or "," in used)]
     if decimal_comma:
         forms.sort(key=lambda form: form != (",", ""))
-    formats = [NumberFormat(*form, currency, percent) for form in forms]
-    numbers = [
-        {text: value for text, one in parts.items() if (value := form.number(one)) is not None} for form in formats
-    ]
-    agreeing = [sum(there[text] for text in values) for values in numbers]
-    best = agreeing.index(max(agreeing))
-    if 20 * agreeing[best] < FEWEST_AGREEING * n_values:
+    readings = {
+        form: {text: value for text, one in parts.items() if (value := form.number(one)) is not None}
+        for form in (NumberFormat(*form, currency, percent) for form in forms)
+    }
+    chosen = max(readings, key=lambda form: n_rows(readings[form]))
+    values = readings[chosen]
+    if 20 * n_rows(values) < FEWEST_AGREEING * n_values:
         return None
-    chosen, values = formats[best], numbers[best]
     if not (currency or percent) and _are_codes([parts[text] for text in values], chosen.thousands):
         return None
-    others = sorted(set(counts) - set(values), key=lambda text: (-counts[text], text))
-    others = [text for text in others if counts[text]]
-    ties = [tie for n, tie in zip(agreeing, numbers, strict=True) if n == agreeing[best]]
+    others = sorted((text for text, n in counts.items() if n and text not in values), key=lambda x: (-counts[x], x))
+    ties = [tie for tie in readings.values() if n_rows(tie) == n_rows(values)]
     doubtful = {text: tie[text] for tie in ties for text in tie if tie[text] != values.get(text)}
     examples = heapq.nlargest(
         3, values, key=lambda text: (text in doubtful, not is_plain(text), values[text] > 0, there[text], text)
@@ -198,22 +198,17 @@ def _are_codes(parts: list[_Parts], thousands: str) -> bool:
 
 def conversion(written: WrittenNumbers, column: str, *, polars: bool = False) -> str:
     """Python expression that converts `column`, an expression for a series of texts, into numbers."""
-    form = written.format
-    if form == NumberFormat() and not written.signs and not polars:
-        return f'pd.to_numeric({column}, errors="coerce")'
-    single = form.currency if len(form.currency) == 1 else ""
-    dividers = "'\u2019" if form.thousands == "'" else form.thousands.strip()
-    removed = f"[{single}{dividers}{'%' * form.percent}\\s]"
-    steps = [(removed + (f"|{re.escape(form.currency)}" if len(form.currency) > 1 else ""), "")]
-    if "(" in written.signs:
-        steps.append((r"^\((.*)\)$", "-$1" if polars else r"-\1"))
-    dashes = "".join(sign for sign in written.signs if sign != "(")
-    if dashes:
-        steps.append((f"[{dashes}]", "-"))
-    if form.decimal == ",":
-        steps.append((",", "."))
+    form, dashes = written.format, written.signs.replace("(", "")
+    removed = [form.currency, *("'\u2019" if form.thousands == "'" else form.thousands.strip()), "%" * form.percent]
+    steps = {
+        "|".join([*(re.escape(one) for one in removed if one), r"\s"]): "",
+        r"^\((.*)\)$": "-$1" if polars else r"-\1",
+        f"[{dashes}]": "-",
+        ",": ".",
+    }
+    needed = (form != NumberFormat() or written.signs or polars, "(" in written.signs, dashes, form.decimal == ",")
+    write = '.str.replace_all(r"{}", "{}")' if polars else '.str.replace(r"{}", r"{}", regex=True)'
+    calls = "".join(write.format(*step) for step in compress(steps.items(), needed))
     if polars:
-        calls = "".join(f'.str.replace_all(r"{old}", "{new}")' for old, new in steps)
         return f"{column}{calls}.cast(pl.Float64, strict=False)"
-    calls = "".join(f'.str.replace(r"{old}", r"{new}", regex=True)' for old, new in steps)
     return f'pd.to_numeric({column}{calls}, errors="coerce")'

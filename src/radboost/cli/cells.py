@@ -76,42 +76,33 @@ class Cells:
             return self
         coded = pa.array(self.values, from_pandas=True).dictionary_encode()
         shown = pa.array([_shown(value, self.form) for value in coded.dictionary.to_pylist()], pa.string())
-        return self.with_texts([(shown, coded.indices)])
+        return self.with_texts(pa.chunked_array([pa.DictionaryArray.from_arrays(coded.indices, shown)]))
 
-    def with_texts(self, chunks: Sequence[tuple[Any, Any]], missing: Sequence[str] | None = None) -> Cells:
-        """Column of texts, from dictionaries in any order, with equal and unused texts, and indices or nulls.
+    def with_texts(self, column: Any, missing: Sequence[str] | None = None) -> Cells:
+        """Column of texts, from a dictionary-encoded one of pyarrow; dictionaries may have equal and unused texts.
 
         Texts lose the spaces around them, and words in `missing` become missing values; None: texts stay as they are.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        sizes = [len(dictionary) for dictionary, _ in chunks]
-        indices = [
-            np.asarray(of_rows.cast(pa.int32()).fill_null(size) if of_rows.null_count else of_rows)
-            for size, (_, of_rows) in zip(sizes, chunks, strict=True)
-        ]
-        counted = [np.bincount(one, minlength=size + 1)[:size] for size, one in zip(sizes, indices, strict=True)]
-        counts = np.concatenate([np.zeros(0, dtype=np.int64), *counted])
-        texts = pa.chunked_array([dictionary for dictionary, _ in chunks], pa.string()).combine_chunks()
-        texts = pc.if_else(pa.array(counts > 0), texts, None)
+        kind = pa.dictionary(pa.int32(), pa.string())
+        coded = [(one.indices.cast(kind.index_type), one.dictionary.cast(kind.value_type)) for one in column.chunks]
+        chunks = pa.chunked_array([pa.DictionaryArray.from_arrays(*one) for one in coded], kind).unify_dictionaries()
+        texts = chunks.chunk(0).dictionary if coded else pa.array([], pa.string())
+        indices = pa.chunked_array([one.indices for one in chunks.chunks], pa.int32())
+        indices = indices.fill_null(len(texts)).to_numpy()
+        texts = pc.if_else(pa.array(np.bincount(indices, minlength=len(texts) + 1)[:-1] > 0), texts, None)
         if missing is not None:
             texts = _known(texts, missing)
             texts = _known(unquoted(texts), missing) if self.spelled else texts
         values = texts.drop_null().unique()
         values = values.take(pc.sort_indices(values))
-        n_values = len(values)
-        kind = next(one for one in (np.int8, np.int16, np.int32) if n_values <= np.iinfo(one).max)
-        rank_of = pc.fill_null(pc.index_in(texts, values), n_values).to_numpy(zero_copy_only=False).astype(kind)
-        starts = np.cumsum([0, *sizes])[:-1].tolist()
-        ranks = [
-            np.append(rank_of[start : start + size], kind(n_values))[one]
-            for start, size, one in zip(starts, sizes, indices, strict=True)
-        ]
-        counts = np.bincount(rank_of, counts, n_values + 1)[:n_values].astype(np.int64)
-        return replace(
-            self, form="text", values=values, counts=counts, ranks=np.concatenate([np.zeros(0, dtype=kind), *ranks])
-        )
+        small = next(one for one in (np.int8, np.int16, np.int32) if len(values) <= np.iinfo(one).max)
+        rank_of = pc.fill_null(pc.index_in(texts, values), len(values)).to_numpy(zero_copy_only=False)
+        ranks = np.append(rank_of, len(values)).astype(small)[indices]
+        counts = np.bincount(ranks, minlength=len(values) + 1)[:-1]
+        return replace(self, form="text", values=values, counts=counts, ranks=ranks)
 
     def summary(self, *, all_numbers: bool) -> Cells:
         """Each value once, without rows; of numbers all of them, or the least and the largest."""
@@ -205,8 +196,7 @@ def cells_of(given: RawTable, name: str, missing: Sequence[str], *, as_names: bo
     cells = Cells(name, "empty", None, spelled=spelled, decimal_comma=comma, rounded=rounded, where=where)
     of_values = kind.value_type if types.is_dictionary(kind) else kind
     if types.is_string(of_values) or types.is_large_string(of_values):
-        column = column if types.is_dictionary(kind) else column.dictionary_encode()
-        return cells.with_texts([(one.dictionary.cast(pa.string()), one.indices) for one in column.chunks], missing)
+        return cells.with_texts(column if types.is_dictionary(kind) else column.dictionary_encode(), missing)
     column = column.cast(of_values)
     if types.is_date(of_values) or types.is_timestamp(of_values):
         return replace(cells, form="date", values=days_of(column))

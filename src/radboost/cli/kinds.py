@@ -18,7 +18,6 @@ from radboost.model_file import ColumnSchema
 
 MOST_CATEGORIES = 255
 _OTHER_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|\d{4}[/.]\d{1,2}[/.]\d{1,2}\b")
-_NO_VALUE = "has no value in any row"
 
 
 class Kind:
@@ -57,10 +56,11 @@ class Kind:
         assert numbers is not None
         known = numbers[~np.isnan(numbers)]
         n_present = seen.counts[~np.isnan(numbers)].sum()
-        if n_present == n_rows and known.min() == known.max():
-            rounded = " once whole numbers beyond 2^53 are rounded (--categorical takes them as names)"
-            return f"has the same value in every row{rounded * seen.loses_digits}"
-        return None if n_present else _NO_VALUE
+        if not n_present:
+            return "has no value in any row"
+        rounded = " once whole numbers beyond 2^53 are rounded (--categorical takes them as names)"
+        is_same = n_present == n_rows and known.min() == known.max()
+        return f"has the same value in every row{rounded * (not wanted and seen.loses_digits)}" if is_same else None
 
     def schema(self, seen: Cells) -> tuple[ColumnSchema, list[str]]:
         """Column of a model, by its summary, and notes about it."""
@@ -187,13 +187,14 @@ class Category(Kind):
 
     name = "category"
 
+    def parse(self, texts: Any, decimal_comma: bool = False) -> FloatArray | None:
+        """Index of each text."""
+        return np.arange(len(texts), dtype=np.float64)
+
     def useless(self, seen: Cells, n_rows: int, *, wanted: bool) -> str | None:
-        n_texts, n_present = len(seen.values), seen.counts.sum()
-        if n_texts == 1 and n_present == n_rows:
-            return "has the same text in every row"
-        if 1 < n_texts == n_present and not wanted:
+        if 1 < len(seen.values) == seen.counts.sum() and not wanted:
             return "has a different text in every row, like an identifier (--categorical takes it nevertheless)"
-        return None if n_present else _NO_VALUE
+        return super().useless(seen, n_rows, wanted=wanted)
 
     def schema(self, seen: Cells) -> tuple[ColumnSchema, list[str]]:
         """Column of the 255 most frequent texts, of equally frequent ones the first."""

@@ -41,6 +41,8 @@ from radboost.rows.partitions import TRAINING, LoadedPartition, Partition
 from radboost.rows.prepare import PreparedRows, read_training
 
 MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
+HELD_OUT = "rows held out"
+FOR_BASELINES = "the linear model and the baseline learn from {:,} of the {:,} rows, drawn by their content"
 
 
 class CountedRows:
@@ -225,34 +227,33 @@ class RowSource:
         options, schema, keys = self._options, self.schema, self._keys
         if options.test is not None:
             test = labeled_rows(read_table(options.test, options.read), schema, self._target.classes, console)
-            return RowSplit(None, self._sampled(None, console), test, f"rows of {options.test}", False)
+            return RowSplit(None, self._sample(None, console, FOR_BASELINES), test, f"rows of {options.test}", False)
         if options.holdout == 0.0:
             console.note("no rows are held out, so that nothing is said about how good the model is")
-            return RowSplit(None, self._sampled(None, console), None, "", False)
-        stratify = schema.task == "classes"
+            return RowSplit(None, self._sample(None, console, FOR_BASELINES), None, "", False)
+        stratify, units = schema.task == "classes", keys.hashes if keys.units is None else keys.units
         if len(np.unique(keys.hashes)) < 2:
             raise ValueError(
                 "all rows have the same values in the columns of the model; there is nothing to learn from"
             )
-        units = keys.hashes if keys.units is None else keys.units
         if options.folds is not None:
             return self._in_folds(units, options.folds, stratify=stratify, console=console)
+        copies = np.zeros(0, dtype=np.int64)
         if keys.times is not None:
             learn, out = latest(keys.times, options.holdout)
-            say_held_out(len(learn), len(out), 0, options, console)
-            return RowSplit(learn, *self._both(learn, out, console), f"latest {HELD_OUT}", True)
-        learn, out = hold_out(units, keys.y, options.holdout, options.seed, stratify=stratify)
-        copies = learn[:0]
-        if keys.units is None:
-            copies = copies_out(keys.hashes, keys.keys, learn, options.holdout, options.seed)
-        learn = np.setdiff1d(learn, copies, assume_unique=True)
+        else:
+            learn, out = hold_out(units, keys.y, options.holdout, options.seed, stratify=stratify)
+            if keys.units is None:
+                copies = copies_out(keys.hashes, keys.keys, learn, options.holdout, options.seed)
+                learn = np.setdiff1d(learn, copies, assume_unique=True)
         say_held_out(len(learn), len(out), len(copies), options, console)
-        train, test = self._both(learn, out, console)
+        test = self._sample(out, console, "the verdict is about {:,} of the {:,} rows held out, drawn by content")
+        train = self._sample(learn, console, FOR_BASELINES)
+        what = HELD_OUT if keys.times is None else f"latest {HELD_OUT}"
         if not len(copies):
-            return RowSplit(learn, train, test, HELD_OUT, True)
-        often = np.unique(keys.hashes, return_inverse=True, return_counts=True)
-        fraction = float((often[2][often[1].reshape(-1)] > 1).mean())
-        return RowSplit(learn, train, test, HELD_OUT, True, self.take(self._drawn(copies)), fraction)
+            return RowSplit(learn, train, test, what, True)
+        _, index, often = np.unique(keys.hashes, return_inverse=True, return_counts=True)
+        return RowSplit(learn, train, test, what, True, self._sample(copies), float((often[index] > 1).mean()))
 
     def _in_folds(self, units: Hashes, n_folds: int, *, stratify: bool, console: Console) -> RowSplit:
         """Folds of a cross-validation."""
@@ -284,33 +285,20 @@ class RowSource:
     def _read(self, part: Any, rows: Rows | None) -> LabeledRows:
         return self._labeled(CountedRows(part.read(), self._named)).take(rows)
 
-    def _drawn(self, rows: Rows | None) -> Rows | None:
-        """Draw by their content as many of these rows as the evaluation keeps in memory; None: all."""
-        if self._whole is not None:
-            return rows
-        rows = np.arange(self.n_rows) if rows is None else rows
-        fraction = MOST_CELLS / (len(rows) * len(self.schema.columns))
-        if fraction >= 1.0:
-            return rows
-        order = order_of(self._keys.hashes[rows], -1 - self._options.seed)  # not the order that holds rows out
-        return rows[order < np.uint64(fraction * 2.0**64)]
+    def _sample(self, rows: Rows | None, console: Console | None = None, note: str = "") -> LabeledRows:
+        """As many of these rows (None: all) as the evaluation keeps in memory, drawn by their content.
 
-    def _sampled(self, rows: Rows | None, console: Console) -> LabeledRows:
-        """Training rows for the baselines."""
-        drawn, n_rows = self._drawn(rows), self.n_rows if rows is None else len(rows)
-        if drawn is not None and len(drawn) < n_rows:
-            console.note(
-                f"the linear model and the baseline learn from {len(drawn):,} of the {n_rows:,} rows, drawn by their "
-                "content"
-            )
-        return self.take(drawn)
-
-    def _both(self, learn: Rows, out: Rows, console: Console) -> tuple[LabeledRows, LabeledRows]:
-        """Training rows for the baselines, and test rows."""
-        drawn = self._drawn(out)
-        if drawn is not None and len(drawn) < len(out):
-            console.note(f"the verdict is about {len(drawn):,} of the {len(out):,} rows held out, drawn by content")
-        return self._sampled(learn, console), self.take(drawn)
+        `note` has braces for their number and for that of all.
+        """
+        n_rows = self.n_rows if rows is None else len(rows)
+        fraction = MOST_CELLS / (n_rows * len(self.schema.columns))
+        if self._whole is None and fraction < 1.0:
+            rows = np.arange(n_rows) if rows is None else rows
+            order = order_of(self._keys.hashes[rows], -1 - self._options.seed)  # not the order that holds rows out
+            rows = rows[order < np.uint64(fraction * 2.0**64)]
+            if console is not None and len(rows) < n_rows:
+                console.note(note.format(len(rows), n_rows))
+        return self.take(rows)
 
     def fit(
         self,
@@ -326,16 +314,13 @@ class RowSource:
         `part`: these rows, where they are in memory.
         """
         if self._whole is None and plan.by_parts:
-            return self._fit_by_parts(plan.estimator, rows, title, console), plan.estimator, schema
+            with console.progress(title), console.warnings_as_notes():
+                own = clone(plan.estimator)
+                return learn(own, self.prepared(own, rows)), plan.estimator, schema
         part = self.take(rows) if part is None or self._whole is None else part
         schema, X = _learned_columns(schema, part)
         model, chosen = fit_and_choose(plan, X, part.y, part.weights, title, console)
         return model, chosen, schema
-
-    def _fit_by_parts(self, estimator: Any, rows: Rows | None, title: str, console: Console) -> Any:
-        own = clone(estimator)
-        with console.progress(title), console.warnings_as_notes():
-            return learn(own, self.prepared(own, rows))
 
     def prepared(self, estimator: Any, rows: Rows | None = None) -> PreparedRows:
         """Bins of these rows (None: all), read by parts; the values of all rows are never in memory together."""
@@ -348,9 +333,6 @@ class RowSource:
         training = read_training(estimator, parts, given, **options)
         estimator._check_training(training)
         return training.prepare(growth.options.max_bins, growth.n_threads)
-
-
-HELD_OUT = "rows held out"
 
 
 def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions, console: Console) -> None:

@@ -14,11 +14,6 @@ from radboost.rows.hashing import Hashes, cell_bits, hash_columns, joined, mix, 
 Rows = npt.NDArray[np.int64]
 
 
-def table_hashes(table: FeatureTable) -> Hashes:
-    """Hash of each row by its values and the names of their columns; categories beyond the limit count as missing."""
-    return hash_columns(((_key(column.name), _bits(column, table)) for column in table.columns), table.n_rows)
-
-
 def fingerprint(hashes: Hashes, y: npt.NDArray[Any]) -> str:
     """Text that is the same for the same rows with the same targets, in any order."""
     return f"{int(joined(hashes, y).sum(dtype=np.uint64)):016x}"
@@ -30,9 +25,7 @@ def hold_out(hashes: Hashes, y: npt.NDArray[Any], fraction: float, seed: int, *,
     Rows with the same values stay together. With `stratify` the fraction is that of every class: rows with the same
     values and different classes count to the most frequent of these.
     """
-    different, group_of = np.unique(hashes, return_inverse=True)
-    group_of = group_of.reshape(-1)
-    class_of = _classes_of_groups(group_of, len(different), y) if stratify else np.zeros(len(different), dtype=np.int64)
+    different, group_of, class_of = _groups(hashes, y, stratify=stratify)
     order = order_of(different, seed)
     out = np.zeros(len(different), dtype=bool)
     for one in np.unique(class_of):
@@ -60,9 +53,7 @@ def copies_out(hashes: Hashes, keys: Hashes, learned: Rows, fraction: float, see
 
 def folds_of(units: Hashes, y: npt.NDArray[Any], n_folds: int, seed: int, *, stratify: bool) -> Rows:
     """Fold of each row: rows of one unit stay together, and each class is dealt out evenly."""
-    different, group_of = np.unique(units, return_inverse=True)
-    group_of = group_of.reshape(-1)
-    class_of = _classes_of_groups(group_of, len(different), y) if stratify else np.zeros(len(different), dtype=np.int64)
+    different, group_of, class_of = _groups(units, y, stratify=stratify)
     fold = np.empty(len(different), dtype=np.int64)
     fold[np.lexsort((order_of(different, seed), class_of))] = np.arange(len(different)) % n_folds
     return fold[group_of]
@@ -78,25 +69,29 @@ def latest(times: npt.NDArray[np.float64], fraction: float) -> tuple[Rows, Rows]
     return np.flatnonzero(~is_out), np.flatnonzero(is_out)
 
 
-def _classes_of_groups(group_of: npt.NDArray[Any], n_groups: int, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    labels, ids = np.unique(y, return_inverse=True)
-    pairs, counts = np.unique(group_of.astype(np.int64) * len(labels) + ids.reshape(-1), return_counts=True)
-    groups, classes = pairs // len(labels), pairs % len(labels)
-    # the most frequent one last; of equally frequent ones the first label
-    order = np.lexsort((-classes, counts, groups))
-    class_of = np.zeros(n_groups, dtype=np.int64)
-    class_of[groups[order]] = classes[order]
-    return class_of
+def _groups(hashes: Hashes, y: npt.NDArray[Any], *, stratify: bool) -> tuple[Hashes, Rows, Rows]:
+    """Different hashes, the index of each row's among them, and the most frequent class of each."""
+    different, group_of = np.unique(hashes, return_inverse=True)
+    class_of = np.zeros(len(different), dtype=np.int64)
+    if stratify:
+        labels, ids = np.unique(y, return_inverse=True)
+        pairs, counts = np.unique(group_of.astype(np.int64) * len(labels) + ids, return_counts=True)
+        groups, classes = pairs // len(labels), pairs % len(labels)
+        # the most frequent one last; of equally frequent ones the first label
+        order = np.lexsort((-classes, counts, groups))
+        class_of[groups[order]] = classes[order]
+    return different, group_of, class_of
 
 
-def _key(text: str) -> np.uint64:
-    return np.uint64(cell_bits(np.array([text], dtype=object))[0])
+def table_hashes(table: FeatureTable) -> Hashes:
+    """Hash of each row by its values and the names of their columns; categories beyond the limit count as missing."""
 
+    def bits_of(column: ColumnSchema) -> Hashes:
+        values = table.values[column.name]
+        if column.kind != "category":
+            return cell_bits(values)
+        bits: Hashes = cell_bits(np.array([*column.categories, None], dtype=object))[np.maximum(values, -1)]
+        return bits
 
-def _bits(column: ColumnSchema, table: FeatureTable) -> Hashes:
-    """64 bits of each value of a column."""
-    values = table.values[column.name]
-    if column.kind != "category":
-        return cell_bits(values)
-    bits: Hashes = cell_bits(np.array([*column.categories, None], dtype=object))[np.maximum(values, -1)]
-    return bits
+    names = cell_bits(np.array([column.name for column in table.columns], dtype=object))
+    return hash_columns(zip(names, map(bits_of, table.columns), strict=True), table.n_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -43,22 +44,27 @@ def write_table(table: Any, out: str | None, kind: str) -> None:
 def _content(table: Any, kind: str) -> bytes:
     import pyarrow as pa
 
-    sink = io.BytesIO()
     if kind in ("csv", "tsv"):
         from pyarrow import csv as arrow_csv
 
         separator = "," if kind == "csv" else "\t"
-        try:
-            arrow_csv.write_csv(table, sink, arrow_csv.WriteOptions(delimiter=separator, quoting_style="none"))
-        except pa.ArrowInvalid:  # some text has a separator, a quote or a line's end
+        names = io.StringIO()
+        csv.writer(names, delimiter=separator, lineterminator="\n").writerow(table.column_names)
+
+        def rows(quotes: str) -> bytes:
             sink = io.BytesIO()
-            arrow_csv.write_csv(table, sink, arrow_csv.WriteOptions(delimiter=separator, quoting_style="needed"))
-        # pyarrow quotes every name
-        header, _, rows = sink.getvalue().partition(b"\n") if table.num_columns else (b"", b"", b"")
-        return _header(table.column_names, separator, header) + b"\n" + rows
+            how = arrow_csv.WriteOptions(include_header=False, delimiter=separator, quoting_style=quotes)
+            arrow_csv.write_csv(table, sink, how)
+            return names.getvalue().encode() + sink.getvalue()
+
+        try:
+            return rows("none")
+        except pa.ArrowInvalid:  # some text has a separator, a quote or a line's end
+            return rows("needed")
     if kind == "jsonl":
         lines = (json.dumps(plain(row), ensure_ascii=False) for row in table.to_pylist())
         return "".join(f"{line}\n" for line in lines).encode()
+    sink = io.BytesIO()
     if kind == "parquet":
         import pyarrow.parquet as parquet
 
@@ -67,10 +73,3 @@ def _content(table: Any, kind: str) -> bytes:
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
     return sink.getvalue()
-
-
-def _header(names: list[str], separator: str, quoted: bytes) -> bytes:
-    """Row of names, without quotes if none of them needs them."""
-    special = set(separator + '"\r\n')
-    plain_names = not any(special & set(name) for name in names)
-    return separator.join(names).encode() if plain_names else quoted

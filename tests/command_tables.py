@@ -93,7 +93,8 @@ def summary(given: RawTable, name: str, height: int | None = None, *, as_names: 
 def features(given: RawTable, names: Sequence[str], wanted: Collection[str] = ()) -> FeatureTable:
     """Values of the columns that are decided on."""
     columns = decided(given, names, wanted)[0]
-    return table_of(columns, lambda column: cells_of(given, column.name, MISSING_WORDS, as_names=column.name in wanted))
+    cells = {name: cells_of(given, name, MISSING_WORDS, as_names=name in wanted) for name in names}
+    return table_of(columns, given.name, lambda column: cells[column.name])[0]
 
 
 def target_of(cells: Cells, task: str | None = None) -> Target:

@@ -39,7 +39,7 @@ def test_blocks_are_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, w
         cells = [cells_of(one, name, MISSING_WORDS) for one in (given, part) for name in names]
         texts = [(one.texts, one.ranks.tolist(), one.counts.tolist()) for one in cells]
         values = {name: one.tolist() for name, one in features(given, names, {"c"}).values.items()}
-        return texts, decided(given, names, {"c"}), values, given.row_names(np.array([2, 50]))
+        return texts, decided(given, names, {"c"}), values, [given.row_name(index) for index in (2, 50)]
 
     expected = parsed()
     opened = []

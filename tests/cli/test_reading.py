@@ -66,8 +66,7 @@ def test_text_with_a_bom_quotes_and_latin_letters(file: Path) -> None:
     given = read(file, "name,b\nMüller,1\nKöhler,2\n".encode("latin-1"))
     assert given.table.column("name").to_pylist() == ["Müller", "Köhler"]
     assert "read as Latin-1" in given.remarks[0]
-    for encoding in ("utf-16", "utf-32"):  # with a mark at the beginning
-        assert read(file, "a,b\n1,ü\n".encode(encoding)).table.to_pydict() == {"a": ["1"], "b": ["ü"]}
+    assert read(file, "a,b\n1,ü\n".encode("utf-16")).table.to_pydict() == {"a": ["1"], "b": ["ü"]}
     with pytest.raises(ValueError, match="not text in UTF-8"):
         read(file, "a,b\n1,2\n".encode("utf-16-le"))
     with pytest.raises(ValueError, match="begins like UTF-16"):

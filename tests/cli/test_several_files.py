@@ -235,7 +235,7 @@ def test_parts_together_show_what_the_table_does() -> None:
 
     def part(first: int, last: int) -> LabeledRows:
         given, rows = RawTable("t", pa.table({"a": texts[first:last]})), np.arange(first, last)
-        return LabeledRows(table_of((column,), lambda _: cells_of(given, "a", ())), rows, None, rows)
+        return LabeledRows(table_of((column,), "t", lambda _: cells_of(given, "a", ()))[0], rows, None, rows)
 
     whole = LabeledRows.joined([part(0, 3), part(3, 5), part(5, 7)]).table.take(np.arange(7))
     assert whole.for_model("table", with_others=True)["a"].to_pylist() == texts

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.cli.tables import RawTable, RowNames
+from radboost.cli.tables import RawTable, RowName
 
 MOST_DIFFERENT = 1_000_000  # values of a column that a summary keeps; CSV is in memory, and keeps all of its texts
 LARGEST_EXACT = 2.0**53  # integers up to it are exact as floating-point numbers
@@ -42,7 +42,7 @@ class Cells:
     """True if numbers were integers that floating-point numbers do not keep."""
     more: bool = False
     """True if a summary keeps no texts, or not all numbers, because there are too many."""
-    where: RowNames | None = None
+    where: RowName | None = None
     """Names of the rows; None where they are not known."""
     by_row: Callable[[], Iterable[Cells]] | None = None
     """Cells of the rows of a summary, in parts, for messages."""
@@ -147,7 +147,7 @@ class Cells:
         """Refuse infinity among the numbers of these rows."""
         infinite = np.flatnonzero(np.isinf(numbers))[:1]
         if len(infinite):
-            row = "" if self.where is None else f" in {self.where(infinite)[0]}"
+            row = "" if self.where is None else f" in {self.where(infinite[0])}"
             raise ValueError(
                 f"the column {self.name!r} holds infinity{row}, and numbers must be finite; "
                 "write a missing value in its place, or say --missing inf,-inf"
@@ -163,7 +163,7 @@ class Cells:
                 text = texts[own.ranks[row]]
                 if text is None or text in shown or not is_one(text):
                     continue
-                shown[text] = repr(text) + ("" if cells.where is None else f" in {cells.where(np.array([row]))[0]}")
+                shown[text] = repr(text) + ("" if cells.where is None else f" in {cells.where(row)}")
                 if len(shown) == most:
                     return ", ".join(shown.values())
         return ", ".join(shown.values())
@@ -191,7 +191,7 @@ def cells_of(given: RawTable, name: str, missing: Sequence[str], *, as_names: bo
     rounded, kind = _has_rounded_integers(column), column.type
     if rounded and as_names:
         column, kind = column.cast(pa.string()), pa.string()
-    comma, where = given.separator == ";", given.row_names
+    comma, where = given.separator == ";", given.row_name
     spelled = given.separator is not None or (rounded and as_names)
     cells = Cells(name, "empty", None, spelled=spelled, decimal_comma=comma, rounded=rounded, where=where)
     of_values = kind.value_type if types.is_dictionary(kind) else kind

@@ -102,12 +102,15 @@ def with_means(columns: Sequence[ColumnSchema], table: FeatureTable) -> tuple[Co
     return tuple(learned)
 
 
-def table_of(columns: Sequence[ColumnSchema], cells: Callable[[ColumnSchema], Cells]) -> FeatureTable:
-    """Table of these columns; `cells` returns those of a column."""
-    values, others = {}, {}
+def table_of(
+    columns: Sequence[ColumnSchema], where: str, cells: Callable[[ColumnSchema], Cells]
+) -> tuple[FeatureTable, list[str]]:
+    """Table of these columns, whose cells a function returns, and notes about cells that are taken as missing."""
+    values, others, notes = {}, {}, []
     for column in columns:
-        values[column.name], others[column.name] = kind_of(column).values(cells(column), column)
-    return FeatureTable(tuple(columns), values, others)
+        values[column.name], others[column.name], said = kind_of(column).read(cells(column), column, where)
+        notes += said
+    return FeatureTable(tuple(columns), values, others), notes
 
 
 def decide_columns(
@@ -158,14 +161,12 @@ def match_columns(given: RawTable, schema: Schema) -> tuple[FeatureTable, list[s
             f"{listed(others) or 'no others'}. Columns are found by their names, in any order: rename or add them"
             f"{'; --names a,b,... names those of CSV without a line of names' if 'column_1' in others else ''}"
         )
-    notes: list[str] = []
-
-    def checked(column: ColumnSchema) -> Cells:
-        cells = cells_of(given, column.name, schema.missing_words, as_names=column.kind == "category")
-        notes.extend(kind_of(column).check(cells, column, given.name))
-        return cells
-
-    table = table_of(schema.columns, checked)
+    missing = schema.missing_words
+    table, notes = table_of(
+        schema.columns,
+        given.name,
+        lambda column: cells_of(given, column.name, missing, as_names=column.kind == "category"),
+    )
     known = {*used, *schema.left_out, schema.target}
     extra = [name for name in given.names if name not in known]
     if extra:

@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,26 +16,20 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from radboost.cli.cells import is_number, unquoted
-from radboost.cli.tables import RawTable, ReadOptions, refuse_twice
+from radboost.cli.tables import RawTable, ReadOptions, plain_name, refuse_twice
 
 SEPARATORS = (",", ";", "\t", "|")
 GZIP = b"\x1f\x8b"
 _BLOCK_BYTES = 2**22  # pyarrow holds some dozens of blocks at once
 _LARGEST_BLOCK = 2**30
 _SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
-# Byte order marks, the longer ones first: a mark of UTF-32 begins with one of UTF-16.
-_BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def is_plain(path: Path) -> bool:
     """True for a file that is neither compressed nor in another encoding: pyarrow reads it by blocks."""
     with path.open("rb") as file:
-        return not file.read(4).startswith((GZIP, *_BYTE_ORDER_MARKS))
+        return not file.read(4).startswith((GZIP, *_UTF_16))
 
 
 def read_csv(source: Path | bytes, name: str, kind: str, options: ReadOptions, read: Callable[[], bytes]) -> RawTable:
@@ -78,28 +72,24 @@ def read_csv(source: Path | bytes, name: str, kind: str, options: ReadOptions, r
         )
     refuse_twice(name, names)
     table = table.rename_columns(names).slice(1 if has_header else 0)
-    lines = partial(_with_lines, read, separator, options.skip, int(has_header))
-    return RawTable(name, table, separator, (*remarks, *more), lines=lines)
+    name_of = partial(_name_of, read, separator, options.skip, int(has_header))
+    return RawTable(name, table, separator, (*remarks, *more), name_of=name_of)
 
 
 def _opened(source: Path | bytes) -> BinaryIO:
     return source.open("rb") if isinstance(source, Path) else io.BytesIO(source)
 
 
-def _with_lines(
-    read: Callable[[], bytes], separator: str, skip: int, n_names: int, numbers: Sequence[int]
-) -> list[str]:
-    """Names of rows with their lines, by ascending numbers; the text is read again."""
-    begun = islice(begun_records(read(), separator), numbers[-1] + n_names)
-    lines = {row: f" (line {line + skip:,})" for row, (line, _) in enumerate(begun, 1 - n_names)}
-    return [f"row {number:,}{lines.get(number, '')}" for number in numbers]
+def _name_of(read: Callable[[], bytes], separator: str, skip: int, n_names: int, index: int) -> str:
+    """Name of a row with its line; the text is read again."""
+    line = next((line + skip for line, _ in islice(begun_records(read(), separator), index + n_names, None)), None)
+    return plain_name(index) if line is None else f"{plain_name(index)} (line {line:,})"
 
 
 def without_lines(data: bytes, n_lines: int) -> bytes:
     """Data below the first lines."""
-    for _ in range(min(n_lines, data.count(b"\n") + 1)):
-        data = data.partition(b"\n")[2]
-    return data
+    parts = data.split(b"\n", n_lines)
+    return parts[n_lines] if len(parts) > n_lines else b""
 
 
 def begun_records(data: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -125,15 +115,12 @@ def arrow_file(data: bytes) -> Any:
 
 def in_utf8(data: bytes, name: str) -> bytes:
     """Text in UTF-8, without a byte order mark."""
-    for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if data.startswith(mark):
-            try:
-                return data.decode(encoding).encode()
-            except UnicodeError as error:
-                raise ValueError(
-                    f"{name} begins like {encoding.upper()}, and cannot be read as such: {error}"
-                ) from error
-    return data.removeprefix(codecs.BOM_UTF8)
+    if not data.startswith(_UTF_16):
+        return data.removeprefix(codecs.BOM_UTF8)
+    try:
+        return data.decode("utf-16").encode()
+    except UnicodeError as error:
+        raise ValueError(f"{name} begins like UTF-16, and cannot be read as such: {error}") from error
 
 
 def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +21,17 @@ MOST_CATEGORIES = 255
 _OTHER_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|\d{4}[/.]\d{1,2}[/.]\d{1,2}\b")
 
 
+Read = tuple[npt.NDArray[Any], tuple[str, ...], list[str]]
+"""Values of rows, texts that are no categories (-2 - index is the value of their rows), and notes."""
+
+
 class Kind:
     """Kind of a column whose cells become numbers; further kinds override what differs."""
 
     name: ClassVar[str]
     plural: ClassVar[str]
     """Cells of the kind, in messages."""
+    noun: ClassVar[str] = "value"
     forms: ClassVar[Sequence[str]] = ()
     """Forms of cells that are numbers of the kind already."""
 
@@ -58,26 +64,22 @@ class Kind:
         n_present = seen.counts[~np.isnan(numbers)].sum()
         if not n_present:
             return "has no value in any row"
+        if n_present < n_rows or known.min() < known.max():
+            return None
         rounded = " once whole numbers beyond 2^53 are rounded (--categorical takes them as names)"
-        is_same = n_present == n_rows and known.min() == known.max()
-        return f"has the same value in every row{rounded * (not wanted and seen.loses_digits)}" if is_same else None
+        return f"has the same {self.noun} in every row{rounded * (not wanted and seen.loses_digits)}"
 
     def schema(self, seen: Cells) -> tuple[ColumnSchema, list[str]]:
         """Column of a model, by its summary, and notes about it."""
         return ColumnSchema(seen.name, self.name), []
 
-    def values(self, cells: Cells, column: ColumnSchema) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
-        """Values of the rows as the column of a table has them, and texts that are no categories."""
+    def read(self, cells: Cells, column: ColumnSchema, where: str) -> Read:
+        """Values of the rows for a column of a model; refuses cells that it cannot have."""
         numbers = self.numbers(cells)
-        assert numbers is not None
-        return numbers, ()
-
-    def check(self, cells: Cells, column: ColumnSchema, where: str) -> list[str]:
-        """Refuse cells that this column of a model cannot have; notes about those that are taken as missing."""
-        if self.numbers(cells) is None:
+        if numbers is None:
             held = (self.unlike(cells) or "text") if cells.form == "text" else KINDS[cells.form].plural
             raise ValueError(_unlike_the_fit(column.name, where, held, self.plural))
-        return []
+        return numbers, (), []
 
 
 @dataclass(frozen=True)
@@ -126,19 +128,15 @@ class Number(Kind):
             )
         return ColumnSchema(name, self.name, number_format=self.format), notes
 
-    def check(self, cells: Cells, column: ColumnSchema, where: str) -> list[str]:
-        if self.format is None or cells.form != "text":
-            return super().check(cells, column, where)
-        others = {
-            text: n
-            for text, n in zip(cells.texts, cells.counts.tolist(), strict=True)
-            if self.format.parse(text) is None and not is_marker(text)
-        }
-        said = (
-            f"{sum(others.values()):,} of {len(cells.ranks):,} rows have no number in {column.name!r} that is written "
-            f"like those of the fit ({listed(list(others), 3)}); taken as missing"
-        )
-        return [said] if others else []
+    def read(self, cells: Cells, column: ColumnSchema, where: str) -> Read:
+        values, others, notes = super().read(cells, column, where)
+        if self.format is not None and cells.form == "text":
+            wrong = np.array([self.format.parse(text) is None and not is_marker(text) for text in cells.texts], bool)
+            if wrong.any():
+                rows, texts = _rows_and_texts(cells, wrong)
+                said = f"{rows} have no number in {column.name!r} that is written like those of the fit ({texts})"
+                notes.append(f"{said}; taken as missing")
+        return values, others, notes
 
 
 class Date(Kind):
@@ -185,7 +183,7 @@ def _zeros_and_ones(numbers: FloatArray | None) -> FloatArray | None:
 class Category(Kind):
     """Texts, of which the most frequent ones are categories."""
 
-    name = "category"
+    name, noun = "category", "text"
 
     def parse(self, texts: Any, decimal_comma: bool = False) -> FloatArray | None:
         """Index of each text."""
@@ -206,31 +204,28 @@ class Category(Kind):
         categories = tuple(seen.values.take(frequent).to_pylist())
         return ColumnSchema(seen.name, self.name, categories), [said] * (len(seen.values) > MOST_CATEGORIES)
 
-    def values(self, cells: Cells, column: ColumnSchema) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    def read(self, cells: Cells, column: ColumnSchema, where: str) -> Read:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        texts = cells.as_texts()
-        known = pc.index_in(texts.values, pa.array(column.categories, pa.string()))
-        others = tuple(texts.values.filter(known.is_null()).to_pylist())
-        codes = known.fill_null(-1).to_numpy().astype(np.int16 if len(known) + 2 < np.iinfo(np.int16).max else np.int32)
+        cells = cells.as_texts()
+        codes = pc.index_in(cells.values, pa.array(column.categories, pa.string())).fill_null(-1).to_numpy()
+        others = tuple(cells.values.filter(pa.array(codes < 0)).to_pylist())
+        if len(others) == len(codes) > 0 and all(map(is_number, others)) and not all(map(is_number, column.categories)):
+            held, wanted = f"numbers ({cells.examples(is_number)})", f"texts like {listed(column.categories, 3)}"
+            raise ValueError(_unlike_the_fit(column.name, where, held, wanted))
+        rows, texts = _rows_and_texts(cells, codes < 0)
+        n_texts = "a text" if len(others) == 1 else f"{len(others):,} texts"
+        said = f"{column.name!r} has {n_texts} that the model does not tell apart ({texts}), in {rows}"
+        codes = codes.astype(np.int16 if len(codes) + 2 < np.iinfo(np.int16).max else np.int32)
         codes[codes < 0] = -2 - np.arange(len(others))
-        return texts.of_rows(codes, -1), others
+        return cells.of_rows(codes, -1), others, [f"{said}; taken as missing"] if others else []
 
-    def check(self, cells: Cells, column: ColumnSchema, where: str) -> list[str]:
-        texts, known = cells.as_texts(), set(column.categories)
-        unseen = {text: n for text, n in zip(texts.texts, texts.counts.tolist(), strict=True) if text not in known}
-        if not unseen:
-            return []
-        if len(unseen) == len(texts.texts) and all(map(is_number, unseen)) and not all(map(is_number, known)):
-            held = f"numbers ({cells.examples(is_number)})"
-            raise ValueError(_unlike_the_fit(column.name, where, held, f"texts like {listed(column.categories, 3)}"))
-        said = (
-            f"{column.name!r} has {'a text' if len(unseen) == 1 else f'{len(unseen):,} texts'} that the model does not "
-            f"tell apart ({listed(list(unseen), 3)}), in {sum(unseen.values()):,} of {len(texts.ranks):,} rows; taken "
-            "as missing"
-        )
-        return [said]
+
+def _rows_and_texts(cells: Cells, chosen: npt.NDArray[np.bool_]) -> tuple[str, str]:
+    """Number of the rows with some of the texts, and these texts, for messages."""
+    rows = f"{cells.counts[chosen].sum():,} of {len(cells.ranks):,} rows"
+    return rows, listed(list(compress(cells.texts, chosen)), 3)
 
 
 NUMBER, DATE, BOOLEAN, CATEGORY = Number(), Date(), Boolean(), Category()

@@ -18,11 +18,11 @@ from radboost.cli.console import Console
 from radboost.cli.evaluation import Evaluation, subject_of, write_report
 from radboost.cli.files import check_new, check_page, write_whole
 from radboost.cli.options import NO_WORDS, Data, Force, Listed, ModelFile, file_option
-from radboost.cli.reading import STDIN, read_table
+from radboost.cli.reading import STDIN, format_of, read_table
 from radboost.cli.rows import LabeledRows, labeled_rows
 from radboost.cli.splitting import fingerprint
 from radboost.cli.tables import RawTable, ReadOptions, find_column
-from radboost.cli.writing import format_to_write, write_table
+from radboost.cli.writing import write_table
 from radboost.estimators._predicting import labels_and_probabilities
 from radboost.explain.explanation import Contribution
 from radboost.model_file import Schema, load_model
@@ -59,7 +59,7 @@ def predict(
     force: Force = False,
 ) -> None:
     """Predictions for the rows of a table, one row for each, in the same order."""
-    kind = format_to_write(out, to)
+    kind = format_of(out, to, "--to")
     path = None if out in (None, STDIN) else Path(str(out))
     if path is not None:
         check_new("--out", path, force=force, inputs=(model, data))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from radboost.cli.reading import typed_table
-from radboost.cli.tables import RawTable
+from radboost.cli.tables import RawTable, RowName, plain_name
 from radboost.distributed.parquet import NUMBER_BYTES, ParquetPartition, parquet_parts
 
 PART_BYTES = 2**23  # of a part, with 8 bytes a value; reading takes several times as much
@@ -33,10 +33,10 @@ class ParquetTable:
         first_of: dict[str, int] = {}
         for groups in parquet_parts(self.files, {}, names, part_bytes=PART_BYTES):
             reader, start_of_file = GroupReader(groups, height), first_of.setdefault(groups.path, first)
-            row_names = partial(_row_names, given_names[groups.path], start_of_file) if len(self.files) > 1 else None
+            name_of = partial(_name_of, given_names[groups.path], start_of_file) if len(self.files) > 1 else plain_name
             for index, start in enumerate(range(0, groups.n_rows, height)):
                 n_rows = min(height, groups.n_rows - start)
-                parts.append(FilePart(reader, index, n_rows, first + start, row_names))
+                parts.append(FilePart(reader, index, n_rows, first + start, name_of))
             first += groups.n_rows
         return parts
 
@@ -96,15 +96,15 @@ class FilePart:
     n_rows: int
     first: int
     """Number of rows above them in all files."""
-    row_names: Callable[[Sequence[int]], list[str]] | None
-    """Names of rows in messages, by their numbers in all files; None: by these numbers."""
+    name_of: RowName
+    """Name of a row in messages, by its index in all files."""
 
     def read(self) -> RawTable:
         """The rows, with the numbers that they have in the whole table."""
         given = typed_table(self.reader.groups.path, self.reader.read(self.index, self.n_rows))
         kept = np.arange(self.first, self.first + self.n_rows)
-        return replace(given, kept=kept, lines=self.row_names)
+        return replace(given, kept=kept, name_of=self.name_of)
 
 
-def _row_names(path: str, first: int, numbers: Sequence[int]) -> list[str]:
-    return [f"row {number - first:,} of {path}" for number in numbers]
+def _name_of(path: str, first: int, index: int) -> str:
+    return f"{plain_name(index - first)} of {path}"

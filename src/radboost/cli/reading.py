@@ -6,6 +6,7 @@ import codecs
 import difflib
 import glob
 import gzip
+import os
 import re
 import sys
 import zlib
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from radboost._numbers import listed
 from radboost.cli.csv_text import (
@@ -26,12 +28,11 @@ from radboost.cli.csv_text import (
     read_csv,
     without_lines,
 )
-from radboost.cli.tables import RawTable, ReadOptions, RowNames, refuse_twice
+from radboost.cli.tables import RawTable, ReadOptions, RowName, refuse_twice
 
 if TYPE_CHECKING:
     from radboost.cli.parquet import ParquetTable
 
-FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ENDINGS = {
     "csv": (".csv", ".txt", ".data", ".test"),
     "tsv": (".tsv", ".tab"),
@@ -39,18 +40,19 @@ ENDINGS = {
     "arrow": (".arrow", ".feather", ".ipc"),
     "jsonl": (".jsonl", ".ndjson", ".json"),
 }
+FORMATS = tuple(ENDINGS)
 STDIN = "-"
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # row labels of pandas, which are no column of the user's
 IN_MEMORY_BYTES = 2**28  # of the values of a table in Parquet files, above which it is read by parts
 _MAX_NESTING = 64
-_TOO_LARGE = "{} does not fit into memory; give a part of its rows or columns"
 _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 def open_tables(paths: Sequence[str], options: ReadOptions) -> RawTable | ParquetTable:
     """Table in one file, or in several with the same columns; large ones in Parquet files are read by parts."""
     expanded = [one for path in paths for one in _files_of(path)]
-    if all(path != STDIN and _format_of(path, options) == "parquet" and Path(path).is_file() for path in expanded):
+    formats = {format_of(path, options.format, "--format") for path in expanded}
+    if formats == {"parquet"} and all(map(os.path.isfile, expanded)):
         from radboost.cli.parquet import ParquetTable
         from radboost.distributed.parquet import NUMBER_BYTES, read_contents
 
@@ -85,7 +87,7 @@ def _files_of(path: str) -> list[str]:
 def read_table(path: str, options: ReadOptions) -> RawTable:
     """Table in a file, or on standard input if the path is "-"."""
     name = "standard input" if path == STDIN else path
-    kind = _format_of(path, options)
+    kind = format_of(path, options.format, "--format")
     try:
         if kind in ("csv", "tsv"):
             text = partial(_text_of, path, name, options.skip)
@@ -97,7 +99,7 @@ def read_table(path: str, options: ReadOptions) -> RawTable:
     except (NotImplementedError, KeyError) as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
     except MemoryError as error:
-        raise ValueError(_TOO_LARGE.format(name)) from error
+        raise ValueError(f"{name} does not fit into memory; give a part of its rows or columns") from error
     if not given.n_rows:
         raise ValueError(f"{name} has names of columns ({listed(given.names, 8, str)}) and no rows")
     return given
@@ -122,18 +124,16 @@ def read_tables(paths: Sequence[str], options: ReadOptions) -> RawTable:
         _check_same_columns(first.name, tables[0].schema, other.name, table.schema)
     remarks = tuple(dict.fromkeys(remark for one in given for remark in one.remarks))
     together = pa.concat_tables([table.select(first.names) for table in tables])
-    row_names = partial(_of_files, [(one.name, one.row_names) for one in given], [one.n_rows for one in given])
-    return RawTable(first.name, together, first.separator, remarks, lines=row_names)
+    starts = np.cumsum([0, *(one.n_rows for one in given)])
+    row_name = partial(_of_files, [(one.name, one.row_name) for one in given], starts)
+    return RawTable(first.name, together, first.separator, remarks, name_of=row_name)
 
 
-def _of_files(files: Sequence[tuple[str, RowNames]], heights: Sequence[int], numbers: Sequence[int]) -> list[str]:
-    """Names of rows of several files, by their numbers in all; the tables of the files are not kept."""
-    starts, names = np.cumsum([0, *heights]), []
-    for number in numbers:
-        file = int(np.searchsorted(starts, number)) - 1
-        name, row_names = files[file]
-        names.append(f"{row_names(np.array([number - 1 - starts[file]]))[0]} of {name}")
-    return names
+def _of_files(files: Sequence[tuple[str, RowName]], starts: npt.NDArray[np.int64], index: int) -> str:
+    """Name of a row of several files, by its index in all; the tables of the files are not kept."""
+    file = int(np.searchsorted(starts, index, side="right")) - 1
+    name, row_name = files[file]
+    return f"{row_name(index - int(starts[file]))} of {name}"
 
 
 def _plain_table(table: Any) -> Any:
@@ -155,24 +155,23 @@ def _check_same_columns(one: str, schema: Any, other: str, other_schema: Any) ->
             )
 
 
-def _format_of(path: str, options: ReadOptions) -> str:
-    if options.format is not None:
-        if options.format not in FORMATS:
-            raise ValueError(f"--format is {options.format!r}; known are {', '.join(FORMATS)}")
-        return options.format
-    if path == STDIN:
+def format_of(path: str | None, wanted: str | None, option: str) -> str:
+    """Format that an option names, or else by the end of a file's name; CSV on standard input and output."""
+    if wanted is not None:
+        if wanted not in FORMATS:
+            raise ValueError(f"{option} is {wanted!r}; known are {', '.join(FORMATS)}")
+        return wanted
+    if path is None or path == STDIN:
         return "csv"
-    return format_of_name(path, "read it as such with --format")
-
-
-def format_of_name(path: str, advice: str) -> str:
-    """Format by the end of a file's name, compressed or not."""
     ending = Path(path.removesuffix(".gz")).suffix.lower()
     for kind, endings in ENDINGS.items():
         if ending in endings:
             return kind
     known = ", ".join(f"{kind} ({', '.join(endings)})" for kind, endings in ENDINGS.items())
-    raise ValueError(f"{path}: {ending or 'no ending'!r} says nothing of the format; known are {known}; {advice}")
+    raise ValueError(
+        f"{path}: {ending or 'no ending'!r} says nothing of the format; known are {known}; "
+        f"name the format with {option}"
+    )
 
 
 def _bytes_of(path: str, name: str) -> bytes:
@@ -191,8 +190,6 @@ def _bytes_of(path: str, name: str) -> bytes:
         return data
     try:
         return gzip.decompress(data)
-    except MemoryError as error:
-        raise ValueError(_TOO_LARGE.format(name)) from error
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{name} is compressed by gzip, and damaged: {error}") from error
 
@@ -206,18 +203,12 @@ def _beside(file: Path) -> str:
 
 def _read_typed(data: bytes, name: str, kind: str) -> RawTable:
     import pyarrow as pa
+    import pyarrow.json
+    import pyarrow.parquet
 
-    if kind == "parquet":
-        import pyarrow.parquet as parquet
-
-        read: Any = parquet.read_table
-    elif kind == "arrow":
-        read = _read_arrow
-    else:
-        import pyarrow.json as arrow_json
-
+    if kind == "jsonl":
         _check_json(data, name)
-        read = arrow_json.read_json
+    read: Any = {"parquet": pa.parquet.read_table, "arrow": _read_arrow, "jsonl": pa.json.read_json}[kind]
     try:
         table = read(arrow_file(data))
         table.validate(full=True)  # offsets of texts may point outside of the file

@@ -16,15 +16,15 @@ from radboost._typing import FloatArray
 from radboost.cli.cells import cells_of
 from radboost.cli.columns import FeatureTable, match_columns
 from radboost.cli.console import Console
-from radboost.cli.kinds import Number
+from radboost.cli.kinds import kind_of
 from radboost.cli.options import FitOptions
 from radboost.cli.splitting import table_hashes
 from radboost.cli.tables import RawTable, find_column
 from radboost.cli.targets import check_all_numbers, known_labels
-from radboost.model_file import Schema
+from radboost.model_file import ColumnSchema, Schema
 from radboost.rows.hashing import Hashes, joined
 
-FEWEST_ROWS = 10
+LEFT_OUT = "{:,} of {:,} rows have {}, and are left out"
 _ARRAYS = ("y", "weights", "numbers", "units", "times", "known_hashes")
 
 
@@ -118,31 +118,6 @@ class NamedColumns:
         others = (self.target, self.weights, self.group, self.time)
         return list(dict.fromkeys([*self.features, *(name for name in others if name is not None)]))
 
-    def check_features(self, where: str) -> None:
-        """Refuse a table without features."""
-        if not self.features:
-            raise ValueError(f"{where} has no column beside the target; a model needs one at least to learn from")
-
-
-def check_enough(n_rows: int, where: str) -> None:
-    """Refuse very few rows; none at all is another error."""
-    if 0 < n_rows < FEWEST_ROWS:
-        raise ValueError(
-            f"{where} has {n_rows} {'row' if n_rows == 1 else 'rows'} with a target; {FEWEST_ROWS} or more are needed "
-            "to fit and to judge a model"
-        )
-
-
-def note_left_out_rows(
-    n_rows: int, n_without_weight: int, n_without_target: int, target: str, console: Console
-) -> None:
-    """Note how many rows do not count."""
-    if n_without_weight:
-        console.note(f"{n_without_weight:,} of {n_rows:,} rows have the weight 0, and are left out")
-    if n_without_target:
-        n_weighted = n_rows - n_without_weight
-        console.note(f"{n_without_target:,} of {n_weighted:,} rows have no {target!r}, and are left out")
-
 
 def notes_of_left_out(reasons: Mapping[str, str]) -> list[str]:
     """Note for each reason, with its columns."""
@@ -171,13 +146,8 @@ def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | No
             f"the column {schema.target!r} of {given.name}, which has the right answers, is missing in every row"
         )
     if classes is None:
-        number = Number(format=schema.target_format)
-        numbers = number.numbers(cells)
-        if numbers is None:
-            raise ValueError(
-                f"the column {schema.target!r} of {given.name} holds {number.unlike(cells) or 'no numbers'}, and the "
-                "model predicts numbers; correct the column"
-            )
+        column = ColumnSchema(schema.target, "number", number_format=schema.target_format)
+        numbers = kind_of(column).read(cells, column, given.name)[0]
         check_all_numbers(cells, numbers)
         y = numbers[kept]
     else:
@@ -185,7 +155,8 @@ def labeled_rows(given: RawTable, schema: Schema, classes: npt.NDArray[Any] | No
         if unknown:
             named = ", ".join(map(repr, unknown[:5]))
             console.note(f"{schema.target!r} has classes that the model does not know ({named}); it is wrong there")
-    note_left_out_rows(given.n_rows, 0, given.n_rows - len(kept), schema.target, console)
+    if len(kept) < given.n_rows:
+        console.note(LEFT_OUT.format(given.n_rows - len(kept), given.n_rows, f"no {schema.target!r}"))
     given = given.take(kept)
     table, notes = match_columns(given, schema)
     console.note(*notes)

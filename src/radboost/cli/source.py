@@ -21,14 +21,7 @@ from radboost.cli.kinds import DATE, NUMBER
 from radboost.cli.models import Plan, fit_and_choose
 from radboost.cli.options import FitOptions
 from radboost.cli.reading import open_tables, read_table
-from radboost.cli.rows import (
-    LabeledRows,
-    NamedColumns,
-    check_enough,
-    labeled_rows,
-    note_left_out_rows,
-    notes_of_left_out,
-)
+from radboost.cli.rows import LEFT_OUT, LabeledRows, NamedColumns, labeled_rows, notes_of_left_out
 from radboost.cli.splitting import Rows, copies_out, fingerprint, folds_of, hold_out, latest
 from radboost.cli.tables import RawTable
 from radboost.cli.targets import decide_target
@@ -40,6 +33,7 @@ from radboost.rows.hashing import Hashes, cell_bits, order_of
 from radboost.rows.partitions import TRAINING, LoadedPartition, Partition
 from radboost.rows.prepare import PreparedRows, read_training
 
+FEWEST_ROWS = 10
 MOST_CELLS = 50_000_000  # of rows read by parts that are in memory at once for the evaluation and its baselines
 HELD_OUT = "rows held out"
 FOR_BASELINES = "the linear model and the baseline learn from {:,} of the {:,} rows, drawn by their content"
@@ -60,7 +54,7 @@ class CountedRows:
         if self.n_rows < self.n_weighted:
             self.weights = None if self.weights is None else self.weights[kept]
             target = cells_of(self.given, named.target, named.missing, as_names=True)
-        self.target, self._cells = target, dict[str, Cells]()
+        self._cells = {named.target: target}
 
     def cells(self, name: str) -> Cells:
         """Cells of a column; the column as it was read goes."""
@@ -79,8 +73,9 @@ class CountedRows:
 
     def summaries(self) -> dict[str, Cells]:
         """Summaries of the target and the features, by name."""
-        features = {name: self.cells(name).summary(all_numbers=False) for name in self.named.features}
-        return {self.named.target: self.target.summary(all_numbers=True), **features}
+        target = self.named.target
+        names = (target, *self.named.features)
+        return {name: self.cells(name).summary(all_numbers=name == target) for name in names}
 
     def units(self, name: str, hashes: Hashes) -> Hashes:
         """Hash of the group of each row; rows without one are groups of their own."""
@@ -181,15 +176,21 @@ class RowSource:
         ends = np.cumsum(heights, axis=0)
         n_given, n_weighted, self.n_rows = ends[-1].tolist()
         self._intervals = list(pairwise(ends[:, 2].tolist()))
-        note_left_out_rows(n_given, n_given - n_weighted, 0, named.target, console)
+        if n_weighted < n_given:
+            console.note(LEFT_OUT.format(n_given - n_weighted, n_given, "the weight 0"))
         if not n_weighted:
             raise ValueError(_wrong_weights(str(named.weights), "all weights are 0"))
-        check_enough(self.n_rows, where)
-        by_row = {name: partial(self._cells_by_row, name) for name in seen}
-        seen = {name: replace(cells, by_row=by_row[name]) for name, cells in seen.items()}
+        if 0 < self.n_rows < FEWEST_ROWS:
+            raise ValueError(
+                f"{where} has {count(self.n_rows, 'row')} with a target; {FEWEST_ROWS} or more are needed to fit and "
+                "to judge a model"
+            )
+        seen = {name: replace(cells, by_row=partial(self._cells_by_row, name)) for name, cells in seen.items()}
         self._target = decide_target(seen.pop(named.target), self.n_rows, self._options.task)
-        note_left_out_rows(n_weighted, 0, n_weighted - self.n_rows, named.target, console)
-        named.check_features(where)
+        if self.n_rows < n_weighted:
+            console.note(LEFT_OUT.format(n_weighted - self.n_rows, n_weighted, f"no {named.target!r}"))
+        if not named.features:
+            raise ValueError(f"{where} has no column beside the target; a model needs one at least to learn from")
         columns, left_out, notes = decide_columns(where, seen, named.categorical, self.n_rows)
         console.note(*notes_of_left_out(left_out), *notes)
         self.reason = self._target.reason
@@ -204,12 +205,13 @@ class RowSource:
         )
 
     def _cells_by_row(self, name: str) -> Iterator[Cells]:
-        return (rows.target if name == self._named.target else rows.cells(name) for rows in self._counted())
+        return (rows.cells(name) for rows in self._counted())
 
     def _labeled(self, rows: CountedRows) -> LabeledRows:
         times = None if self._named.time is None else rows.times(self._named.time)
-        table = table_of(self.schema.columns, lambda column: rows.released(column.name))
-        labeled = LabeledRows(table, self._target.labels(rows.target), rows.weights, rows.given.numbers, times=times)
+        table, _ = table_of(self.schema.columns, self.name, lambda column: rows.released(column.name))
+        y = self._target.labels(rows.cells(self._named.target))
+        labeled = LabeledRows(table, y, rows.weights, rows.given.numbers, times=times)
         if self._named.group is None:
             return labeled
         return replace(labeled, units=rows.units(self._named.group, labeled.hashes))
@@ -365,7 +367,7 @@ def _weights(given: RawTable, name: str, missing: tuple[str, ...]) -> FloatArray
         wrong = f"the column holds {NUMBER.unlike(cells) or 'dates'}"
     elif len(rows := np.flatnonzero(~(weights >= 0))):
         value = "no value" if np.isnan(weights[rows[0]]) else f"{weights[rows[0]]:g}"
-        wrong = f"the column holds {value} in {given.row_names(rows[:1])[0]}"
+        wrong = f"the column holds {value} in {given.row_name(rows[0])}"
     else:
         return weights
     raise ValueError(_wrong_weights(name, wrong))

@@ -6,7 +6,6 @@ import difflib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,13 @@ import numpy.typing as npt
 
 from radboost._numbers import listed
 
-RowNames = Callable[[npt.NDArray[np.int64]], list[str]]
-"""Function from indices of rows, ascending, to their names in messages, such as "row 12 (line 13)"."""
+RowName = Callable[[int], str]
+"""Function from the index of a row to its name in messages, such as "row 12 (line 13)"."""
+
+
+def plain_name(index: int) -> str:
+    """Name of a row in messages, by its number from 1 on."""
+    return f"row {index + 1:,}"
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,8 @@ class RawTable:
     remarks: tuple[str, ...] = ()
     kept: npt.NDArray[np.int64] | None = None
     """Indices of the rows in the file; None for all of them."""
-    lines: Callable[[Sequence[int]], list[str]] | None = None
-    """Names of rows of the file in messages, by their numbers from 1 on; None: by these numbers."""
+    name_of: RowName = plain_name
+    """Name of a row of the file in messages."""
 
     def take(self, rows: npt.NDArray[np.int64]) -> RawTable:
         """Rows with these ascending indices."""
@@ -59,9 +63,10 @@ class RawTable:
         return np.arange(1, self.n_rows + 1) if self.kept is None else self.kept + 1
 
     @property
-    def row_names(self) -> RowNames:
-        """Function from ascending indices of rows to their names in messages; it does not keep the table."""
-        return partial(_row_names, self.kept, self.lines)
+    def row_name(self) -> RowName:
+        """Name of a row in messages; the function does not keep the table."""
+        kept, name_of = self.kept, self.name_of
+        return name_of if kept is None else lambda index: name_of(int(kept[index]))
 
     @property
     def names(self) -> list[str]:
@@ -78,11 +83,6 @@ class RawTable:
     def read(self) -> RawTable:
         """The table itself, as a part that is in memory."""
         return self
-
-
-def _row_names(kept: npt.NDArray[np.int64] | None, lines: Any, rows: npt.NDArray[np.int64]) -> list[str]:
-    numbers = (rows + 1 if kept is None else kept[rows] + 1).tolist()
-    return [f"row {number:,}" for number in numbers] if lines is None else lines(numbers)
 
 
 def refuse_twice(name: str, names: Sequence[str]) -> None:

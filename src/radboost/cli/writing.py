@@ -12,16 +12,7 @@ from typing import Any
 
 from radboost.cli.console import plain
 from radboost.cli.files import write_whole
-from radboost.cli.reading import FORMATS, STDIN, format_of_name
-
-
-def format_to_write(out: str | None, wanted: str | None) -> str:
-    """Format of an output; CSV on standard output."""
-    if wanted is not None:
-        if wanted not in FORMATS:
-            raise ValueError(f"--to is {wanted!r}; known are {', '.join(FORMATS)}")
-        return wanted
-    return "csv" if out in (None, STDIN) else format_of_name(str(out), "name the format with --to")
+from radboost.cli.reading import STDIN
 
 
 def write_table(table: Any, out: str | None, kind: str) -> None:

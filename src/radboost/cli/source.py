@@ -288,10 +288,7 @@ class RowSource:
         return self._labeled(CountedRows(part.read(), self._named)).take(rows)
 
     def _sample(self, rows: Rows | None, console: Console | None = None, note: str = "") -> LabeledRows:
-        """As many of these rows (None: all) as the evaluation keeps in memory, drawn by their content.
-
-        `note` has braces for their number and for that of all.
-        """
+        """Rows (None: all), or as many as the evaluation keeps, by content; `note` has braces for both numbers."""
         n_rows = self.n_rows if rows is None else len(rows)
         fraction = MOST_CELLS / (n_rows * len(self.schema.columns))
         if self._whole is None and fraction < 1.0:

@@ -21,7 +21,6 @@ import numpy.typing as npt
 from radboost.engine import Collective, add_packed, pack
 
 if TYPE_CHECKING:
-    Entry = TypeVar("Entry", bound=np.generic)
     Value = TypeVar("Value")
 
 BRANCHES = 8  # children of each worker in the tree
@@ -86,12 +85,6 @@ class WorkerCollective(Collective):
     def all_gather(self, value: Value) -> list[Value]:
         """Objects of all workers, by rank. They are pickled: workers trust each other."""
         return [value] if self.alone else [pickle.loads(data) for data in self.gather(pickle.dumps(value))]
-
-    def all_gather_array(self, array: npt.NDArray[Entry]) -> npt.NDArray[Entry]:
-        """Concatenation of the workers' arrays, by rank; one dimension, one dtype, any lengths."""
-        if self.alone:
-            return array
-        return np.concatenate([np.frombuffer(data, dtype=array.dtype) for data in self.gather(array.tobytes())])
 
 
 def parent_of(rank: int) -> int:

@@ -16,9 +16,6 @@ from radboost.rows.prepare import PreparedRows
 from radboost.rows.read import BLOCK_BYTES
 from radboost.rows.weights import RowWeights
 
-HALF = np.uint64(32)
-LOW = np.uint64(2**32 - 1)
-
 
 def content_digests(prepared: PreparedRows, n_threads: int, *, in_any_order: bool = True) -> dict[str, str]:
     """Digests of rows, labels, weights and so on by name; all workers must call it together.
@@ -63,7 +60,9 @@ def _entries(rows: Rows) -> dict[str, list[Any]]:
 def _sum_over_all(hashes: Hashes, weights: RowWeights, entries: list[Any]) -> str:
     """Digest of the sum of all workers' hashes; 32-bit halves are summed apart, so that 2^31 rows fit 64 bits."""
     hashes = reduce(joined, entries, hashes)
-    halves = np.array([(hashes >> HALF).sum(), (hashes & LOW).sum(), len(hashes)], dtype=np.uint64).astype(np.int64)
+    halves = np.array(
+        [(hashes >> np.uint64(32)).sum(), (hashes & np.uint64(2**32 - 1)).sum(), len(hashes)], dtype=np.uint64
+    ).astype(np.int64)
     return digest_of([weights.native.add_integers(halves).tolist()])
 
 

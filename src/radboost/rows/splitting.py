@@ -16,6 +16,7 @@ from radboost.rows.weights import RowWeights
 Mask = npt.NDArray[np.bool_]
 Strata = npt.NDArray[np.uint32]
 Interval = tuple[float, float]  # fractions a < b in [0, 1]: the interval [a, b)
+Bounds = tuple[int, np.uint64, np.uint64]  # a stratum, and the lowest and highest of its keys in an interval
 
 # A unit is one draw, or up to 2^k draws of equal rows that are held back together: with the smallest k for which there
 # are at most this many units, or twice the number of distinct rows if that is larger.
@@ -49,7 +50,7 @@ class RowsByContent:
         All copies of a row are in the mask, or none.
         """
         keys, strata = self.weights.gather(self.keys), self.weights.gather(self.strata)
-        return _in_interval(self.keys, self.strata, *_key_bounds(keys, strata, interval, distinct=True))
+        return _in_interval(self.keys, self.strata, _key_bounds(keys, strata, interval, distinct=True))
 
     def draws(self, interval: Interval) -> FloatArray:
         """Number of each row's draws in this interval of their stratum's draws, sorted by key; never all of a stratum.
@@ -61,7 +62,7 @@ class RowsByContent:
         sorted_keys = np.sort(keys)
         equals_next = sorted_keys[1:] == sorted_keys[:-1]
         if self.weights.largest(self.copies) <= 1.0 and not equals_next.any():
-            return _in_interval(self.keys, self.strata, *_key_bounds(keys, strata, interval)).astype(np.float64)
+            return _in_interval(self.keys, self.strata, _key_bounds(keys, strata, interval)).astype(np.float64)
         copies, tie_breakers = self.weights.gather(self.copies), self.weights.gather(self.tie_breakers)
         order = np.argsort(keys)
         tied = np.flatnonzero(np.append(equals_next, False) | np.append(False, equals_next))
@@ -95,7 +96,7 @@ def _held_draws(
     group = np.repeat(np.arange(len(group_draws)), n_units)  # of each unit
     number = np.arange(len(group)) - np.repeat(np.cumsum(n_units) - n_units, n_units)  # of the unit in its group
     unit_keys = _draw_keys(keys[group], number)
-    is_held = _in_interval(unit_keys, strata[group], *_key_bounds(unit_keys, strata[group], interval))
+    is_held = _in_interval(unit_keys, strata[group], _key_bounds(unit_keys, strata[group], interval))
     # Draws are numbered through all groups. The number of held ones before a draw is linear in it within each unit.
     unit_starts = (np.cumsum(group_draws) - group_draws)[group] + number * float(unit_size)
     unit_starts = np.append(unit_starts, group_draws.sum())
@@ -105,10 +106,8 @@ def _held_draws(
     return np.asarray(np.interp(row_ends, unit_starts, held_before) - np.interp(row_starts, unit_starts, held_before))
 
 
-def _key_bounds(
-    keys: Hashes, strata: Strata, interval: Interval, *, distinct: bool = False
-) -> tuple[Strata, Hashes, Hashes]:
-    """Strata with keys in the interval, and the lowest and highest of these; `distinct`: equal keys count once."""
+def _key_bounds(keys: Hashes, strata: Strata, interval: Interval, *, distinct: bool = False) -> list[Bounds]:
+    """Bounds of the keys in the interval of each stratum that has any; `distinct`: equal keys count once."""
     bounds = []
     for stratum in np.unique(strata).tolist():
         sorted_keys = np.sort(keys[strata == stratum])
@@ -118,14 +117,13 @@ def _key_bounds(
         end = min(end, first + len(sorted_keys) - 1)  # never all keys
         if first < end:
             bounds.append((stratum, sorted_keys[first], sorted_keys[end - 1]))
-    bounded, lowest, highest = zip(*bounds, strict=True) if bounds else ((), (), ())
-    return np.array(bounded, dtype=np.uint32), np.array(lowest, dtype=np.uint64), np.array(highest, dtype=np.uint64)
+    return bounds
 
 
-def _in_interval(keys: Hashes, strata: Strata, bounded: Strata, lowest: Hashes, highest: Hashes) -> Mask:
-    """Mask of the keys from `lowest` to `highest` of their stratum, inclusive; none in strata without bounds."""
+def _in_interval(keys: Hashes, strata: Strata, bounds: list[Bounds]) -> Mask:
+    """Mask of the keys within the bounds of their stratum; none in strata without bounds."""
     mask = np.zeros(len(keys), dtype=bool)
-    for stratum, low, high in zip(bounded, lowest, highest, strict=True):
+    for stratum, low, high in bounds:
         mask |= (strata == stratum) & (keys >= low) & (keys <= high)
     return mask
 

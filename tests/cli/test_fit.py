@@ -129,24 +129,20 @@ def test_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "--cost needs --estimator softmax" in fails(capsys, *fit, "--cost", "0,1;2,0", "--estimator", "rgb")
 
 
-def test_searches_use_their_time(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_searches_use_their_time(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("radboost.cli.models.SECONDS", {"quick": 0.3})
-    data = write_csv(tmp_path / "t.csv")
+    data = write_csv(Path("t.csv"))
     assert main(["fit", data, "--target", "answer", "--tune", "quick", "--jobs", "1", "--estimator", "rgb"]) == 0
     assert "RGBClassifier, settings searched for about 0.3 seconds" in capsys.readouterr().err
     assert type(radboost.load("model.rad")).__name__ == "RGBClassifier"
 
 
-def test_what_a_search_found_is_told(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_search_found_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The settings, how many there were, and which one is in the file: in words, as JSON and in the report."""
     grid = {"n_rounds": [8], "max_depth": [2], "complexity_penalty": [100.0, 0.0, 0.01]}  # the first is an empty model
     few = partial(radboost.DeepBoostClassifierCV, param_grid=grid, cv=2)
     monkeypatch.setattr(radboost, "DeepBoostClassifierCV", few)
-    data = write_csv(tmp_path / "t.csv")
+    data = write_csv(Path("t.csv"))
     call = ["fit", data, "--target", "answer", "--tune", "quick", "--jobs", "1", "--report", "t.html"]
     assert main([*call, "--json"]) == 0
     told = capsys.readouterr()
@@ -197,10 +193,8 @@ def test_mistakes_in_the_call(capsys: pytest.CaptureFixture[str], tmp_path: Path
         ([f"{i},v{i}" for i in range(20)], "too many to be classes"),
     ],
 )
-def test_tables_that_teach_nothing(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, rows: list[str], message: str
-) -> None:
-    assert message in fails(capsys, "fit", write_csv(tmp_path / "t.csv", rows, "x,y"), "--target", "y")
+def test_tables_that_teach_nothing(capsys: pytest.CaptureFixture[str], rows: list[str], message: str) -> None:
+    assert message in fails(capsys, "fit", write_csv(Path("t.csv"), rows, "x,y"), "--target", "y")
 
 
 def test_rows_without_a_target_are_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -230,12 +224,10 @@ def test_without_the_extra(absent: str, capsys: pytest.CaptureFixture[str], monk
     assert "evaluate" in capsys.readouterr().out
 
 
-def test_a_wrong_target_is_answered_with_the_last_column_too(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_wrong_target_is_answered_with_the_last_column_too(capsys: pytest.CaptureFixture[str]) -> None:
     """The target often is the last one, and many columns are not listed."""
     names = [f"c{place}" for place in range(14)]
-    data = write_csv(tmp_path / "wide.csv", [",".join(["1"] * 15)] * 12, ",".join([*names, "income"]))
+    data = write_csv(Path("wide.csv"), [",".join(["1"] * 15)] * 12, ",".join([*names, "income"]))
     message = fails(capsys, "fit", data, "--target", "zzz")
     assert message.endswith(f"its columns are {', '.join(map(repr, names[:9]))}, ..., 'income' (15 in all)")
 
@@ -285,13 +277,13 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert "standard input: 90 rows" in ended.stderr
 
 
-def test_categories_beyond_the_limit_are_not_called_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_categories_beyond_the_limit_are_not_called_missing(capsys: pytest.CaptureFixture[str]) -> None:
     """Neither in the report nor in explanations; who is held out is as if they were."""
     rng = np.random.default_rng(0)
     rows = [f"t{k % 400},{'' if k % 50 == 0 else k % 7},{'yes' if rng.random() < 0.5 else 'no'}" for k in range(800)]
-    (tmp_path / "t.csv").write_text("\n".join(["tail,week,late", *rows]))
+    Path("t.csv").write_text("\n".join(["tail,week,late", *rows]))
     assert main(["fit", "t.csv", "--target", "late", "--out", "m.rad", "--report", "r.html", *FAST]) == 0
-    page = (tmp_path / "r.html").read_text()
+    page = Path("r.html").read_text()
     assert "missing in most rows" not in page
     assert "more categories than the 255 that are told apart" in page
     schema = radboost.load("m.rad").schema_

@@ -27,10 +27,10 @@ from radboost.model_file import ColumnSchema
 FAST = ("--target", "answer", *FEW_ROUNDS, "--force")
 
 
-def whole_table(folder: Path) -> Any:
+def whole_table() -> Any:
     """The table of the tests of commands, with types."""
     return pyarrow.csv.read_csv(
-        write_csv(folder / "whole.csv"), convert_options=pyarrow.csv.ConvertOptions(null_values=["?"])
+        write_csv(Path("whole.csv")), convert_options=pyarrow.csv.ConvertOptions(null_values=["?"])
     )
 
 
@@ -42,11 +42,9 @@ def write_parts(table: Any, n_files: int = 3, group_rows: int = 10) -> list[str]
     return names
 
 
-def test_files_are_one_table(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_one_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Row labels of pandas are no column, and files without rows are skipped."""
-    table = whole_table(tmp_path)
+    table = whole_table()
     table.to_pandas().sample(frac=1, random_state=0).to_parquet("whole.parquet")
     assert parquet.read_schema("whole.parquet").names[-1] == "__index_level_0__"
     parts = [*write_parts(table), "empty.parquet"]
@@ -58,8 +56,8 @@ def test_files_are_one_table(
         assert fitted(capsys, *parts, *FAST) == {**one, "data": "part-0.parquet and 3 more files"}
 
 
-def test_files_that_differ(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    table = whole_table(tmp_path)
+def test_files_that_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    table = whole_table()
     first, second, _ = write_parts(table)
     parquet.write_table(table.drop_columns("size"), second)
     assert f"'size' is double in {first} and is missing in {second}" in fails(capsys, "fit", first, second, *FAST)
@@ -101,9 +99,9 @@ def every_rule() -> RawTable:
     return RawTable("t", pa.table(columns))
 
 
-def hard_table(folder: Path) -> Any:
+def hard_table() -> Any:
     """With copies of rows across files, rows without a target, categories, texts that spell dates, and weights."""
-    table = pa.concat_tables([whole_table(folder), whole_table(folder).slice(20, 30)])
+    table = pa.concat_tables([whole_table(), whole_table().slice(20, 30)])
     n = table.num_rows
     table = table.append_column("number", pa.array([None if k % 11 == 0 else k % 7 for k in range(n)], pa.int64()))
     table = table.append_column("row", pa.array(range(n)))
@@ -130,9 +128,9 @@ CASES = {
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_parts_say_and_save_what_one_table_does(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    parts = write_parts(hard_table(tmp_path), 4)
+    parts = write_parts(hard_table(), 4)
     expected = fitted(capsys, *parts, *CASES[case], "--out", "whole.rad")
     monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 0)
     read = []
@@ -151,17 +149,15 @@ def test_parts_say_and_save_what_one_table_does(
     assert one.ensemble_.weights.tolist() == other.ensemble_.weights.tolist()
 
 
-def test_a_folder_a_pattern_and_test_rows(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parts = write_parts(whole_table(tmp_path))
+def test_a_folder_a_pattern_and_test_rows(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = write_parts(whole_table())
     whole = fitted(capsys, *parts, *FAST, "--test", parts[2])
     monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 0)
     assert fitted(capsys, *parts, *FAST, "--test", parts[2]) == whole
     assert fitted(capsys, "*.parquet", *FAST, "--test", parts[2]) == {**whole, "data": "*.parquet"}
-    (tmp_path / "folder").mkdir()
+    Path("folder").mkdir()
     for part in parts:
-        Path(part).rename(tmp_path / "folder" / part)
+        Path(part).rename(Path("folder", part))
     assert main(["fit", "folder", *FAST, "--report", "page.html", "--keep-judged"]) == 0
     assert "rows held out; most frequent class alone" in capsys.readouterr().out
     assert Path("page.html").stat().st_size > 10_000
@@ -169,21 +165,19 @@ def test_a_folder_a_pattern_and_test_rows(
 
 
 def test_more_rows_than_the_evaluation_keeps(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 0)
     monkeypatch.setattr(source, "MOST_CELLS", 40)
-    found = fitted(capsys, *write_parts(whole_table(tmp_path)), *FAST, "--holdout", "0.4")
+    found = fitted(capsys, *write_parts(whole_table()), *FAST, "--holdout", "0.4")
     assert any(note.startswith("the verdict is about ") for note in found["notes"])
     assert any(note.startswith("the linear model and the baseline learn from ") for note in found["notes"])
     assert 2 <= found["verdict"]["rows"] <= 25
     assert found["fitted_to"] == "all rows"
 
 
-def test_refusals_name_the_row_of_its_file(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = hard_table(tmp_path)
+def test_refusals_name_the_row_of_its_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    table = hard_table()
     weights = [1.0] * (table.num_rows - 1) + [-2.0]
     table = table.set_column(table.column_names.index("weight"), "weight", pa.array(weights))
     prices = [*(f"$ {1000 + row}.50" for row in range(table.num_rows - 1)), "?!"]

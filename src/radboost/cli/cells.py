@@ -69,7 +69,7 @@ class Cells:
         return pa.array(given).take(pa.array(self.ranks)).to_numpy()  # type: ignore[no-any-return]
 
     def as_texts(self) -> Cells:
-        """The same rows with texts in place of numbers."""
+        """Rows with texts in place of numbers."""
         import pyarrow as pa
 
         if self.form == "text":

@@ -25,7 +25,7 @@ Read = tuple[npt.NDArray[Any], tuple[str, ...], list[str]]
 """Values of rows, texts that are no categories (-2 - index is the value of their rows), and notes."""
 
 
-class Kind:
+class CellKind:
     """Kind of a column whose cells become numbers; further kinds override what differs."""
 
     name: ClassVar[str]
@@ -83,7 +83,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Number(Kind):
+class Number(CellKind):
     """Numbers in Python's notation, or in a format."""
 
     written: WrittenNumbers | None = None
@@ -139,7 +139,7 @@ class Number(Kind):
         return values, others, notes
 
 
-class Date(Kind):
+class Date(CellKind):
     """Dates and times like 2020-12-31 23:59:59, as days since the beginning of 1970."""
 
     name, plural, forms = "date", "dates (2020-12-31)", ("date", "empty")
@@ -158,7 +158,7 @@ class Date(Kind):
         return super().schema(seen)[0], [f"the dates in {seen.name!r} are taken as numbers of days"]
 
 
-class Boolean(Kind):
+class Boolean(CellKind):
     """True and false, in any case, as 1 and 0; a later table may have these numbers."""
 
     name, plural, forms = "boolean", "true or false", ("boolean", "empty")
@@ -180,7 +180,7 @@ def _zeros_and_ones(numbers: FloatArray | None) -> FloatArray | None:
     return numbers if numbers is not None and np.isin(numbers[~np.isnan(numbers)], (0.0, 1.0)).all() else None
 
 
-class Category(Kind):
+class Category(CellKind):
     """Texts, of which the most frequent ones are categories."""
 
     name, noun = "category", "text"
@@ -229,15 +229,15 @@ def _rows_and_texts(cells: Cells, chosen: npt.NDArray[np.bool_]) -> tuple[str, s
 
 
 NUMBER, DATE, BOOLEAN, CATEGORY = Number(), Date(), Boolean(), Category()
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (NUMBER, BOOLEAN, DATE, CATEGORY)}
+KINDS: dict[str, CellKind] = {kind.name: kind for kind in (NUMBER, BOOLEAN, DATE, CATEGORY)}
 
 
-def kind_of(column: ColumnSchema) -> Kind:
+def kind_of(column: ColumnSchema) -> CellKind:
     """Kind of a column of a model."""
     return KINDS[column.kind] if column.number_format is None else Number(format=column.number_format)
 
 
-def infer_kind(seen: Cells) -> Kind:
+def infer_kind(seen: Cells) -> CellKind:
     """Kind of a column by its summary; plain numbers that a typed file has as text are text."""
     if seen.form != "text":
         return KINDS.get(seen.form, NUMBER)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from radboost._numbers import listed
 from radboost._typing import FloatArray
 from radboost.cli.cells import MOST_DIFFERENT, Cells
-from radboost.cli.kinds import CATEGORY, NUMBER, Kind, Number, infer_kind
+from radboost.cli.kinds import CATEGORY, NUMBER, CellKind, Number, infer_kind
 
 MOST_WHOLE_NUMBERS = 20  # different ones that are taken as classes
 FEWEST_ROWS_OF_EACH = 10  # rows for each whole number that is taken as a class
@@ -104,7 +104,7 @@ def decide_target(seen: Cells, n_rows: int, task: str | None) -> Target:
     return Target(decided, reason, classes=np.array([*map(int, seen.texts)] if whole else seen.texts))
 
 
-def _decide(seen: Cells, n_rows: int, kind: Kind) -> tuple[str, str]:
+def _decide(seen: Cells, n_rows: int, kind: CellKind) -> tuple[str, str]:
     """Task of a target by its values, and the reason."""
     if isinstance(kind, Number):
         task, reason = _of_numbers(seen, n_rows, kind)

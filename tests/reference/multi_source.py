@@ -38,12 +38,22 @@ def directions(H: Any, q: Any) -> Any:
     return np.concatenate([q[:, k] * H for k in range(q.shape[1])])
 
 
-def optimum(D: Any, signs: Any, ids: Any, n_sources: int, name: str, phi: str, price: float, mu: float = 10.0) -> float:
+def optimum(
+    D: Any,
+    signs: Any,
+    ids: Any,
+    n_sources: int,
+    name: str,
+    phi: str,
+    price: float,
+    mu: float = 10.0,
+    vertices: Any = None,
+) -> float:
     """The minimum of G + price sum |alpha| over all weights of all directions, by a solver for smooth problems.
 
-    The maximum is the smallest t that no F_k exceeds.
+    The maximum is the smallest t that no F_k exceeds, or no mixture of them among `vertices`.
     """
-    n = len(D)
+    n, V = len(D), np.eye(n_sources) if vertices is None else np.asarray(vertices)
     weights = np.bincount(ids, minlength=n_sources)
 
     def parts(z: Any) -> tuple[Any, Any, Any]:
@@ -61,13 +71,13 @@ def optimum(D: Any, signs: Any, ids: Any, n_sources: int, name: str, phi: str, p
     if name == "max":
 
         def constraint(z: Any) -> Any:
-            return z[-1] - parts(z)[0]
+            return z[-1] - V @ parts(z)[0]
 
         def slopes_of(z: Any) -> Any:
-            J = parts(z)[1]
-            return np.hstack([-J, J, np.ones((n_sources, 1))])
+            J = V @ parts(z)[1]
+            return np.hstack([-J, J, np.ones((len(V), 1))])
 
-        start = np.append(np.zeros(2 * n), parts(np.zeros(2 * n))[0].max())
+        start = np.append(np.full(2 * n, 0.01), 10.0)
         solved = minimize(
             lambda z: z[-1] + price * z[:-1].sum(),
             start,
@@ -75,9 +85,9 @@ def optimum(D: Any, signs: Any, ids: Any, n_sources: int, name: str, phi: str, p
             bounds=[*bounds, (None, None)],
             constraints={"type": "ineq", "fun": constraint, "jac": slopes_of},
             method="SLSQP",
-            options={"maxiter": 500, "ftol": 1e-10},
+            options={"maxiter": 3000, "ftol": 1e-14},
         )
-        F = parts(solved.x)[0]
+        F = V @ parts(solved.x)[0]
         return float(F.max() + price * solved.x[:-1].sum())
 
     def value(z: Any) -> tuple[float, Any]:

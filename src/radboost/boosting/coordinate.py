@@ -14,7 +14,7 @@ from radboost.boosting.trace import Step, Trace
 from radboost.engine import current, log
 from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
-from radboost.losses.gaps import CONVERGED_GAP, gap_above
+from radboost.losses.gaps import gap_above, reason_with_gap
 from radboost.objectives import LossState, Objective
 from radboost.penalties import EnsemblePenalty, closed_form_step, descents, on_grid, slope
 from radboost.penalties.weighted_l1 import LARGEST_STEP
@@ -130,15 +130,11 @@ class CoordinateDescent(RoundMaker):
         trace = self.trace
         exhaustive = all(proposer.least_complexity is not None for proposer in self.proposers)
         trace.lower_bound = self._lower_bound()
-        if trace.stop_reason not in (NOTHING, EXHAUSTED):
-            return
-        objective = self.history_entry()["objective"]
-        gap = gap_above(trace.lower_bound, objective)
-        where = "" if exhaustive else " over the hypotheses of the ensemble"
-        if gap <= CONVERGED_GAP * objective:
-            trace.stop_reason = f"converged{where}: {trace.stop_reason}"
-        elif math.isfinite(gap):
-            trace.stop_reason += f"; the minimum{where} is at most {gap:.2g} lower"
+        if trace.stop_reason in (NOTHING, EXHAUSTED):
+            objective = self.history_entry()["objective"]
+            where = "" if exhaustive else " over the hypotheses of the ensemble"
+            gap = gap_above(trace.lower_bound, objective)
+            trace.stop_reason = reason_with_gap(trace.stop_reason, gap, objective, where)
 
     def _lower_bound(self) -> float | None:
         """Dual value of the weights D, scaled so that no edge exceeds its price; None: not known."""

@@ -8,37 +8,38 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._typing import FloatArray
+from radboost.boosting.coordinate import EXHAUSTED, NO_LOSS, NOTHING, PATIENCE
 from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import line_search_step
 from radboost.boosting.members import Member, Members
+from radboost.boosting.source_models import LowerBound, MembersModel, Proposal
 from radboost.boosting.source_steps import Direction, Model, bounds_along, minimum_along, solve_game
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import current
 from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
+from radboost.losses.gaps import CONVERGED_GAP, gap_above, reason_with_gap
 from radboost.objectives.over_sources import MaxOfSources
 from radboost.objectives.sourced import SourcedObjective
 from radboost.penalties import EnsemblePenalty, check_linear, descents, on_grid, slope
 
 RATE_TOLERANCE = 1e-9  # the fit has converged if no direction lowers G by more than this per unit of its step
 SMALLEST_SLOPE = 1e-280  # mean of Phi' below which no row has a gradient
-PATIENCE = 10  # rounds in a row without a step until the fit ends
 HALVINGS = 12  # of a step that does not lower G, before it is dropped
 MOST_TRIED = 10  # new hypotheses of a source in a round, the steepest first
 MEMBERS_ENOUGH = 0.25  # rate of all losses along a block, relative to the worst alone, that needs no new hypotheses
-SMALL_STEP = 0.01  # of a block, after which the signs of weights decide if their penalties rise or fall
-TIED = 1e-7  # relative difference of vertices that counts as a tie
-CLOSER = 0.25  # a block that is too large keeps the rivals whose gap is at most this fraction of the widest
-MORE_COLUMNS = 10  # times that hypotheses are added to a block that does not go down yet
+MORE_COLUMNS = 20  # times that hypotheses are added to the members for a lower bound
 NEXT_DRAW = 2**40  # added to the round for each further proposal in it, so that random draws differ
 
-CONVERGED = "converged: no hypothesis lowers the objective"
-EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
-NO_LOSS = "no row asks for a change any more"
+SMALL_GAP = 0.3 * CONVERGED_GAP  # at which the search for a smaller one ends, relative to the objective
+ENOUGH = 1e-5  # decrease of a round, relative to the objective, below which all members step together
+LONGEST_CHANGE = 16.0  # of a weight in a joint step: without prices minima may be at infinity
+STEEPEST = 1e300  # stands for slopes that are not finite
+LEAST_DECREASE = 1e-10  # of a step for the maximum, relative to the objective: smaller ones would go on for long
+MOST_AT_ONCE = 100  # members in a joint step: the curvature of each takes a pass over the rows
 
 
 # Rate at which a direction lowers a mixture of the losses, and a function that makes the direction.
@@ -106,7 +107,11 @@ class MultiSourceDescent(RoundMaker):
             objective.follow(self._usual_aims())
         self._randomised = any(proposer.randomised for some in proposers for proposer in some)
         self.patience = PATIENCE if self._randomised else 1
-        self.exhausted = EXHAUSTED if self._randomised else CONVERGED  # type: ignore[misc]
+        self.exhausted = EXHAUSTED if self._randomised else NOTHING  # type: ignore[misc]
+        exhaustive = all(proposer.least_complexity is not None for some in proposers for proposer in some)
+        self._where = "" if exhaustive else " over the hypotheses that were grown"
+        self._least_decrease = LEAST_DECREASE if objective.over.as_maximum() is not None else 0.0
+        self._bound = (-1, -math.inf)  # number of steps and lower bound on the objective
         self.recorded = recorded_with_sources(names)
 
     def _usual_aims(self) -> list[tuple[int, FloatArray]]:
@@ -121,6 +126,11 @@ class MultiSourceDescent(RoundMaker):
     @property
     def _penalty_value(self) -> float:
         return sum(members.penalty_value for members in self.members)
+
+    @property
+    def _value(self) -> float:
+        """G + the penalty at the current scores."""
+        return self.objective.over.value(self._state.losses) + self._penalty_value
 
     def begin(self) -> None:
         self._state = self.objective.state()
@@ -147,13 +157,29 @@ class MultiSourceDescent(RoundMaker):
         if self.step == "decay":
             steps = self._decaying_step(round_index)
         elif maximum is not None:
+            before = self._value
             steps = self._step_of_the_worst(round_index, maximum)
+            if before - self._value <= ENOUGH * before:
+                steps = steps + self._joint_step(round_index, maximum)
         else:
             steps = self._steepest_step(round_index)
         self._discard_unused()
         if not steps and not self._randomised:
-            return End(CONVERGED)
+            return End(NOTHING)
         return steps
+
+    def finish(self) -> None:
+        """Set the lower bound of the trace; a fit that found nothing has converged if its gap is small."""
+        trace = self.trace
+        if self._bound[0] != len(trace.steps):
+            self._renew_bound()
+        trace.lower_bound = self._bound[1]
+        if trace.stop_reason in (NOTHING, EXHAUSTED):
+            gap = gap_above(trace.lower_bound, self._value)
+            trace.stop_reason = reason_with_gap(trace.stop_reason, gap, self._value, self._where)
+
+    def _has_converged(self) -> bool:
+        return self._value - self._bound[1] <= SMALL_GAP * self._value
 
     def history_entry(self) -> dict[str, float]:
         state, n_hypotheses = self._state, sum(map(len, self.members))
@@ -183,16 +209,13 @@ class MultiSourceDescent(RoundMaker):
 
     def _step_of_the_worst(self, round_index: int, over: MaxOfSources) -> list[Step]:
         """A step of the worst vertex; of several as one block where it alone would not lower the maximum by much."""
-        worst = int(np.argmax(over.at_vertices(self._state.losses)))
+        worst = over.worst(self._state.losses)
         mixture = over.vertices[worst]
         directions = self._directions(round_index, mixture, self._searched(mixture))
-        if not directions:  # hypotheses of other sources may still help
-            everybody = list(range(self.objective.n_sources))
-            directions = self._directions(round_index + NEXT_DRAW, mixture, everybody)
         for index, (_, direction) in enumerate(directions):
             result = direction()
             rivals = self._rivals(result, worst, over) if index == 0 else []
-            steps = self._step_of_blocks(worst, rivals, result, over, round_index) if rivals else []
+            steps = self._step_of_a_block([worst, *rivals], result, over, round_index) if rivals else []
             steps = steps or self._take(result, self._step_size(result), round_index)
             if steps or rivals:  # the search for a block has used the proposers: other candidates are gone
                 return steps
@@ -204,22 +227,19 @@ class MultiSourceDescent(RoundMaker):
             return [source for source in range(self.objective.n_sources) if mixture[source] > 0.0]
         return list(range(self.objective.n_sources))
 
-    def _directions(self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False) -> list[Choice]:
-        """Directions that lower a mixture of the losses, steepest first: new hypotheses, and members that may move."""
-        scales = self.objective.aim([(source, mixture) for source in sources])
-        result = [
-            pair
-            for source, scale in zip(sources, scales.tolist(), strict=True)
-            for pair in self._of_source(source, scale, draw, only_new)
-        ]
-        return sorted(result, key=lambda pair: -pair[0])
+    def _directions(
+        self, draw: int | None, mixture: FloatArray, sources: list[int], only_new: bool = False
+    ) -> list[Choice]:
+        """Directions that lower a mixture of the losses, steepest first: new hypotheses, and members that may move.
 
-    def _of_source(self, source: int, scale: float, draw: int | None, only_new: bool = False) -> list[Choice]:
-        """Directions of a source, along which an edge of 1 lowers the objective by `scale`; without draw: members."""
-        if scale <= SMALLEST_SLOPE:
-            return []
-        new = [] if draw is None else self._new(source, scale, draw)
-        return [*new, *([] if only_new else self._old(source, scale, alone=not new))]
+        Without draw: members alone.
+        """
+        scales, result = self.objective.aim([(source, mixture) for source in sources]), []
+        for source, scale in zip(sources, scales.tolist(), strict=True):
+            if scale > SMALLEST_SLOPE:
+                new = [] if draw is None else self._new(source, scale, draw)
+                result += [*new, *([] if only_new else self._old(source, scale, alone=not new))]
+        return sorted(result, key=lambda pair: -pair[0])
 
     def _new(self, source: int, scale: float, draw: int) -> list[Choice]:
         result: list[Choice] = []
@@ -290,88 +310,45 @@ class MultiSourceDescent(RoundMaker):
         halfway = 0.5 * (before[worst] + after[worst])
         return [vertex for vertex in np.flatnonzero(after > halfway).tolist() if vertex != worst]
 
-    def _step_of_blocks(
-        self, worst: int, rivals: list[int], first: Direction, over: MaxOfSources, round_index: int
-    ) -> list[Step]:
-        """A step of the worst vertex with its rivals; where none lowers all of them, with fewer, the closest ones."""
-        values = over.at_vertices(self._state.losses)
-        gaps = {vertex: float(values[worst] - values[vertex]) for vertex in rivals}
-        columns = [self._turned(first, over.vertices[worst])]
-        while rivals:
-            steps = self._step_of_a_block(np.array([worst, *rivals]), columns, over, round_index)
-            widest = max(gaps[vertex] for vertex in rivals)
-            if steps or widest <= TIED * float(values[worst]):
-                return steps
-            rivals = [vertex for vertex in rivals if gaps[vertex] <= CLOSER * widest]
-        return []
-
-    def _step_of_a_block(
-        self, tied: npt.NDArray[np.intp], columns: list[Direction], over: MaxOfSources, round_index: int
-    ) -> list[Step]:
+    def _step_of_a_block(self, tied: list[int], first: Direction, over: MaxOfSources, round_index: int) -> list[Step]:
         """Takes a step along proportions of hypotheses that lower all of some vertices, which solve a matrix game."""
-        # Where no proportions do, the game's other side is a mixture of the vertices. Hypotheses that are proposed on
-        # it are added to the columns, as long as there are any that lower it.
-        aims = [(s, over.vertices[vertex]) for vertex in tied[1:] for s in self._searched(over.vertices[vertex])]
-        if len(columns) == 1:
-            own = float(over.at_vertices(columns[0].rates)[tied[0]])
-            # What the others have in the ensemble already may do; growing for them is what costs time.
-            columns += self._unlike(columns, self._columns(aims, draw=None))
-            if self._play(columns, tied, over)[0] < MEMBERS_ENOUGH * own:
-                columns += self._unlike(columns, self._columns(aims, round_index))
-        for attempt in range(1 + MORE_COLUMNS):
-            value, factors, mixture = self._play(columns, tied, over)
-            if value > RATE_TOLERANCE:
-                block = self._block(columns, factors)
-                steps = self._take(block, self._step_size(block), round_index)
-                if steps:
-                    return steps
-            if attempt == MORE_COLUMNS:
+        columns = [self._turned(first, over.vertices[tied[0]])]
+        own = float(over.at_vertices(columns[0].rates)[tied[0]])
+        # What the others have in the ensemble already may do; growing for them is what costs time.
+        for draw in (None, round_index):
+            self._add_columns(columns, over.vertices[tied[1:]], draw)
+            gains = [over.at_vertices(column.rates)[tied] - self._price(column) for column in columns]
+            value, factors = solve_game(np.array(gains).T)
+            if value >= MEMBERS_ENOUGH * own:
                 break
-            aims = [(source, mixture @ over.vertices[tied]) for source in range(self.objective.n_sources)]
-            fresh = self._unlike(columns, self._columns(aims, round_index + (1 + attempt) * NEXT_DRAW))
-            if not fresh:
-                break
-            columns += fresh
-        return []
+        if value <= RATE_TOLERANCE:
+            return []
+        block = self._block(columns, factors)
+        return self._take(block, self._step_size(block), round_index)
 
-    def _play(
-        self, columns: list[Direction], tied: npt.NDArray[np.intp], over: MaxOfSources
-    ) -> tuple[float, FloatArray, FloatArray]:
-        return solve_game(
-            np.array([over.at_vertices(column.rates)[tied] - self._prices(column) for column in columns]).T
-        )
-
-    def _unlike(self, columns: list[Direction], more: list[Direction]) -> list[Direction]:
-        known = {(id(column.members[0]), column.factors[0]) for column in columns}
-        return [column for column in more if (id(column.members[0]), column.factors[0]) not in known]
-
-    def _columns(self, aims: list[tuple[int, FloatArray]], draw: int | None) -> list[Direction]:
-        """The steepest direction of each source for its mixture; a source may have several of these."""
-        result: list[Direction] = []
-        while aims:
-            now: list[tuple[int, FloatArray]] = []
-            later: list[tuple[int, FloatArray]] = []
-            for aim in aims:  # a source sees one mixture at a time
-                (later if any(aim[0] == source for source, _ in now) else now).append(aim)
-            for (source, mixture), scale in zip(now, self.objective.aim(now).tolist(), strict=True):
-                directions = self._of_source(source, scale, draw)
-                if directions:
-                    _, steepest = max(directions, key=lambda pair: pair[0])
-                    result.append(self._turned(steepest(), mixture))
-            aims = later
-        return result
+    def _add_columns(self, columns: list[Direction], mixtures: FloatArray, draw: int | None) -> None:
+        """Add the steepest direction for each mixture; without draw: of the members."""
+        searched = [self._searched(mixture) for mixture in mixtures]
+        # One pass over the rows for all mixtures, where no source is in two of them.
+        self.objective.aim([(k, mixture) for mixture, some in zip(mixtures, searched, strict=True) for k in some])
+        for mixture, sources in zip(mixtures, searched, strict=True):
+            directions = self._directions(draw, mixture, sources)
+            if directions:
+                column = self._turned(directions[0][1](), mixture)
+                if all(column.members != one.members or column.factors != one.factors for one in columns):
+                    columns.append(column)
 
     def _turned(self, direction: Direction, mixture: FloatArray) -> Direction:
         """The direction or its mirror image, whichever lowers the mixture more, prices counted."""
         mirror = replace(direction, factors=[-direction.factors[0]], rates=-direction.rates)
-        gains = [float(way.rates @ mixture) - self._prices(way) for way in (direction, mirror)]
+        gains = [float(way.rates @ mixture) - self._price(way) for way in (direction, mirror)]
         turns = self._signed or direction.members[0].weight > 0.0  # with several classes no weight may be negative
         return mirror if turns and gains[1] > gains[0] else direction
 
-    def _prices(self, direction: Direction) -> float:
-        """Cost of a unit of the step at first; a weight that is almost zero counts as having passed it."""
+    def _price(self, direction: Direction) -> float:
+        """Cost of a unit of the step at first."""
         (member,), (factor,) = direction.members, direction.factors
-        return member.price * (1.0 if (member.weight + SMALL_STEP * factor) * factor >= 0.0 else -1.0)
+        return member.price * (1.0 if member.weight * factor >= 0.0 else -1.0)
 
     def _block(self, columns: list[Direction], factors: FloatArray) -> Direction:
         kept = [(column, float(factor)) for column, factor in zip(columns, factors, strict=True) if factor > 0.0]
@@ -385,6 +362,62 @@ class MultiSourceDescent(RoundMaker):
             reach=self.objective.reach(sources, [factor for _, factor in kept]),
             real_valued=any(column.real_valued for column, _ in kept),
         )
+
+    # --- all members at once
+
+    def _joint_step(self, round_index: int, over: MaxOfSources) -> list[Step]:
+        """A step of all members, and of new hypotheses, to the minimum of a quadratic model of the objective."""
+        bound = self._renew_bound()
+        if self._has_converged():
+            return []
+        for candidate, source in bound.steepest:
+            self._admit(candidate, source)
+        model = MembersModel(self.objective, self.members).steepest(bound.mixture, MOST_AT_ONCE)
+        if not model.columns:
+            return []
+        changes, decrease = model.minimum(over.at_vertices(self._state.losses), over.vertices, bound.mixture)
+        changes *= min(1.0, LONGEST_CHANGE / max(float(np.abs(changes).max()), 1e-300))
+        if decrease <= SMALL_GAP * self._value and self._signed:  # otherwise scores are integers
+            self._raise_bound(model.block(changes))
+        self.objective.state()
+        grid = self.objective.step_grid
+        block = model.block(np.rint(changes / grid) * grid)
+        return [] if self._has_converged() else self._take(block, self.learning_rate, round_index)
+
+    def _renew_bound(self) -> LowerBound:
+        """Lower bound on the objective from the current weights."""
+        model = MembersModel(self.objective, self.members)
+        result = model.lower_bound(self._state.losses, model.weights, self._candidates)
+        self._bound = (len(self.trace.steps), result.value)
+        return result
+
+    def _raise_bound(self, block: Direction) -> None:
+        """The same after a step, which need not be on the grid, with the new hypotheses that it asks for."""
+        changes = {id(member): change for member, change in zip(block.members, block.factors, strict=True)}
+        saved = self.objective.saved()
+        self._move(block, block.factors)
+        losses = self.objective.state().losses
+        for _ in range(MORE_COLUMNS):
+            model = MembersModel(self.objective, self.members)
+            weights = model.weights + [changes.get(id(member), 0.0) for member, _ in model.columns]
+            result = model.lower_bound(losses, weights, self._candidates)
+            self._bound = (self._bound[0], max(self._bound[1], result.value))
+            if self._has_converged() or not result.steepest:
+                break
+            for candidate, source in result.steepest:
+                self._admit(candidate, source)
+        self.objective.restore(saved)
+
+    def _candidates(self, mixture: FloatArray) -> list[Proposal]:
+        """New hypotheses of all sources for a mixture."""
+        scales = self.objective.aim([(source, mixture) for source in range(self.objective.n_sources)])
+        return [
+            (candidate, source, candidate.edge * scale, self.penalty.price(least))
+            for source, scale in enumerate(scales.tolist())
+            for proposer in self.proposers[source]
+            for candidate in proposer.propose(self.trace.n_rounds + NEXT_DRAW)
+            for least in [candidate.complexity if proposer.least_complexity is None else proposer.least_complexity]
+        ]
 
     # --- steps
 
@@ -427,7 +460,8 @@ class MultiSourceDescent(RoundMaker):
                 for member, source, factor in zip(direction.members, direction.sources, direction.factors, strict=True)
             )
             take_back()
-            return objective.over.slope(state.losses, -np.asarray(rates))
+            slope = objective.over.slope(state.losses, -np.asarray(rates))
+            return slope if math.isfinite(slope) else math.copysign(STEEPEST, eta)  # an exponential has overflown
 
         return derivative
 
@@ -459,7 +493,7 @@ class MultiSourceDescent(RoundMaker):
             pairs = zip(direction.members, etas, strict=True)
             change = sum(self.penalty.change(member.price, member.weight, member.weight + eta) for member, eta in pairs)
             after = self.objective.over.value(state.losses) + self._penalty_value + change
-            if after < before or not promise:
+            if before - after > self._least_decrease * before or not promise:
                 self._state = state
                 return self._record(direction, etas, round_index)
             take_back()

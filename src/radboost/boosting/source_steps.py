@@ -89,12 +89,12 @@ def bounds_along(direction: Direction, losses: FloatArray, curvatures: FloatArra
     return [by_chords, by_parabolas]
 
 
-def solve_game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Maximum over factors of the minimum of gains @ factors: value, factors, and dual weights of the rows."""
+def solve_game(gains: FloatArray) -> tuple[float, FloatArray]:
+    """Maximum over factors of the minimum of gains @ factors; value and factors, which sum to 1."""
     n_rows, n_columns = gains.shape
-    scale, uniform = float(np.abs(gains).max()), np.full(n_rows, 1.0 / n_rows)
+    scale, uniform = float(np.abs(gains).max()), np.full(n_columns, 1.0 / n_columns)
     if scale == 0.0:
-        return 0.0, np.full(n_columns, 1.0 / n_columns), uniform
+        return 0.0, uniform
     from scipy.optimize import linprog  # slow to import
 
     # Variables: the factors, and the value t, the minimum over rows.
@@ -108,8 +108,6 @@ def solve_game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         method="highs",
     )
     if not solved.success:
-        return 0.0, np.full(n_columns, 1.0 / n_columns), uniform
+        return 0.0, uniform
     factors = np.rint(solved.x[:-1] / BLOCK_GRID) * BLOCK_GRID
-    mixture = np.maximum(-solved.ineqlin.marginals, 0.0)
-    mixture = mixture / mixture.sum() if mixture.sum() > 0 else uniform
-    return float((gains @ factors).min()), factors, mixture
+    return float((gains @ factors).min()), factors

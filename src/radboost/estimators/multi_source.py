@@ -108,6 +108,10 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         The largest over the mixtures.
     source_weight_ : dict
         The fraction of each source in the sum of all weights.
+    optimality_gap_ : float
+        As for `DeepBoostClassifier`, but where the search is not exhaustive over the hypotheses of the ensemble and
+        those that were grown last. It bounds the distance closely after "converged", and from afar before. Without
+        prices of hypotheses it is the objective itself. NaN after a fit by `radboost.federated`.
     left_out_ : dict
         After a fit by `radboost.federated`: names of the clients whose rows were left out, with the reasons.
     history_ : dict of lists, one entry per round

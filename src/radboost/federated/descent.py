@@ -11,12 +11,9 @@ import numpy as np
 
 from radboost import complexity
 from radboost._typing import FloatArray
+from radboost.boosting.coordinate import EXHAUSTED, NO_LOSS, NOTHING, PATIENCE
 from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.multi_source import (
-    CONVERGED,
-    EXHAUSTED,
-    NO_LOSS,
-    PATIENCE,
     RATE_TOLERANCE,
     SMALLEST_SLOPE,
     decayed,
@@ -84,7 +81,7 @@ class FederatedDescent(RoundMaker):
         n = 0 if candidates is None else len(candidates.hypotheses)
         self._randomized = candidates is None or len(draw(0, 0, n, candidates.per_round)) < n
         self.patience = PATIENCE
-        self.exhausted = EXHAUSTED if self._randomized else CONVERGED  # type: ignore[misc]
+        self.exhausted = EXHAUSTED if self._randomized else NOTHING  # type: ignore[misc]
         self.recorded = recorded_with_sources(names)
 
     def begin(self) -> None:
@@ -107,7 +104,7 @@ class FederatedDescent(RoundMaker):
             eta = self._step_size(round_index, state, source, hypothesis, edge)
             steps = [self._take(round_index, source, hypothesis, eta)] if eta != 0.0 else []
         if not steps and not self._randomized and self._all_replied:
-            return End(CONVERGED)
+            return End(NOTHING)
         self._state = self._evaluate(round_index + 1, state)
         return steps
 

@@ -15,3 +15,10 @@ def gap_above(lower_bound: float | None, objective: float) -> float:
     if lower_bound is None or not np.isfinite(lower_bound):
         return float("nan")
     return max(objective - lower_bound, 0.0) + GAP_ROUNDING * (abs(objective) + abs(lower_bound))
+
+
+def reason_with_gap(reason: str, gap: float, objective: float, where: str) -> str:
+    """Reason for the end of a fit that found nothing more, with what its gap says; `where`: over which hypotheses."""
+    if gap <= CONVERGED_GAP * objective:
+        return f"converged{where}: {reason}"
+    return f"{reason}; the minimum{where} is at most {gap:.2g} lower" if np.isfinite(gap) else reason

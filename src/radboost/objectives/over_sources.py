@@ -22,6 +22,7 @@ SOURCE_OBJECTIVES = ("max", "softmax", "sum")
 SUM_TOLERANCE = 1e-6  # of the sum of the weights of a mixture, which must be 1
 GAP = 1e-13  # accuracy of the penalized maximum over a polytope, relative to the largest loss
 SMALLEST_PENALTY = 1e-9  # smaller ones are treated as 0: they do not change a loss visibly
+ROUNDING = 1e-12  # of equal losses, which are divided by the sizes of different sources, relative to their maximum
 MOST_STEPS = 10_000  # of the search over a polytope
 
 
@@ -170,7 +171,12 @@ class MaxOfSources(OverSources):
         return float(self.at_vertices(losses).max())
 
     def weights(self, losses: FloatArray) -> FloatArray:
-        return np.asarray(self.vertices[int(np.argmax(self.at_vertices(losses)))])
+        return np.asarray(self.vertices[self.worst(losses)])
+
+    def worst(self, losses: FloatArray) -> int:
+        """Vertex with the largest value; of those that are equal up to rounding the first."""
+        values = self.at_vertices(losses)
+        return int(np.argmax(values >= values.max() - ROUNDING * abs(float(values.max()))))
 
     def slope(self, losses: FloatArray, slopes: FloatArray) -> float:
         """Right derivative: of the vertices that attain the maximum, the one that rises fastest."""

@@ -230,10 +230,7 @@ class MultiSourceDescent(RoundMaker):
     def _directions(
         self, draw: int | None, mixture: FloatArray, sources: list[int], only_new: bool = False
     ) -> list[Choice]:
-        """Directions that lower a mixture of the losses, steepest first: new hypotheses, and members that may move.
-
-        Without draw: members alone.
-        """
+        """Directions that lower a mixture, steepest first: new hypotheses (none without draw), members that move."""
         scales, result = self.objective.aim([(source, mixture) for source in sources]), []
         for source, scale in zip(sources, scales.tolist(), strict=True):
             if scale > SMALLEST_SLOPE:

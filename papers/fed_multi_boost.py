@@ -23,10 +23,10 @@ from papers.harness import Facts, Result, Row
 from papers.multi_boost import ErrorsBySource
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.candidates import draw
-from radboost.federated import TrainedByOwners
 from radboost.federated.client import Client, ClientData
-from radboost.federated.fitting import PROPOSABLE, fit_federated
+from radboost.federated.fitting import fit_federated
 from radboost.federated.messages import Message, Transport
+from radboost.federated.public import PROPOSABLE, TrainedByOwners
 from radboost.linear.minimax import on_simplex
 
 ALGORITHMS = ("FedAdaBoost-1", "FedAdaBoost-2", "FedAdaBoost-all", "FedMultiBoost", "FedAvg", "AFL")

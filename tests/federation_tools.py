@@ -12,8 +12,8 @@ from papers.fed_multi_boost import MemoryState
 from radboost import MultiSourceBoostClassifier
 from radboost.families import Candidates, stumps_at
 from radboost.federated.client import Client, ClientData
-from radboost.federated.fitting import PROPOSABLE
 from radboost.federated.messages import Message, Transport
+from radboost.federated.public import PROPOSABLE
 from radboost.rows.domains import DomainModel, fit_domains
 
 N_ROWS = 40  # of each client

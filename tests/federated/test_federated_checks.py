@@ -14,9 +14,10 @@ import pytest
 from federation_tools import GRID, N_ROWS, LocalTransport, candidates, changed, clean_rows, domain_model, estimator
 from radboost.boosting import Trace
 from radboost.families import Candidates, stumps_at
+from radboost.federated import TrainedByOwners
 from radboost.federated.client import ClientRows
 from radboost.federated.descent import FederatedDescent
-from radboost.federated.fitting import TrainedByOwners, fit_federated
+from radboost.federated.fitting import fit_federated
 from radboost.federated.fixed_point import Scales, from_words, largest_edge, to_words
 from radboost.federated.messages import Message, Task
 from radboost.penalties import WeightedL1

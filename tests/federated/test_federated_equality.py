@@ -10,7 +10,8 @@ import pytest
 from federation_tools import LocalTransport, all_rows, candidates, domain_model, estimator
 from radboost import DeepBoostClassifier
 from radboost.families import Candidates, Trees
-from radboost.federated.fitting import TrainedByOwners, fit_federated
+from radboost.federated import TrainedByOwners
+from radboost.federated.fitting import fit_federated
 from turns import in_turns
 
 

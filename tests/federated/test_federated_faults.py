@@ -15,9 +15,9 @@ from federation_tools import LocalTransport, all_rows, candidates, changed, doma
 from radboost.families import Candidates, stumps_at
 from radboost.families.columns import Column
 from radboost.families.thresholds import Stump
-from radboost.federated import learn_domains
+from radboost.federated import TrainedByOwners, learn_domains
 from radboost.federated.client import Client, ClientData
-from radboost.federated.fitting import TrainedByOwners, fit_federated
+from radboost.federated.fitting import fit_federated
 from radboost.federated.fixed_point import to_words
 from radboost.federated.messages import Message, ProtocolError, pack_hypotheses, unpack_hypotheses
 from radboost.model_file import ModelFileError

@@ -9,8 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from radboost.families.candidates import Candidates, stumps_at
-from radboost.federated.fitting import TrainedByOwners
-from radboost.federated.public import candidates_from, learn_domains
+from radboost.federated.public import TrainedByOwners, candidates_from, learn_domains
 
 if TYPE_CHECKING:
     from radboost.federated.flower import FedMultiBoost, client_app, server_app

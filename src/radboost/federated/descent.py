@@ -24,6 +24,7 @@ from radboost.boosting.trace import Step, Trace
 from radboost.families.candidates import Candidates, draw
 from radboost.families.sourced import SourcedHypothesis
 from radboost.federated.fixed_point import SCALE_BITS, Scales
+from radboost.federated.public import TrainedByOwners
 from radboost.federated.registry import ClientRecord
 from radboost.federated.server import Server, Totals
 from radboost.objectives.over_sources import OverSources
@@ -60,7 +61,7 @@ class FederatedDescent(RoundMaker):
         *,
         over: OverSources,
         penalty: EnsemblePenalty,
-        candidates: Candidates | None,
+        candidates: Candidates | TrainedByOwners,
         learning_rate: float,
         step: str,
         seeds: Sequence[int],
@@ -68,7 +69,7 @@ class FederatedDescent(RoundMaker):
     ) -> None:
         check_linear(penalty, "A federation")
         self.server, self.over, self.trace = server, over, trace
-        self.candidates = candidates  # None: clients train them
+        self.candidates = candidates
         self._names = names = [str(domain) for domain in server.task.domains]
         self._loss, self._n_features, self._n_domains = server.task.loss, server.task.n_features, len(names)
         self._penalty, self._penalty_values = penalty, [0.0] * len(names)
@@ -78,8 +79,8 @@ class FederatedDescent(RoundMaker):
         self._weights: dict[tuple[int, object], tuple[int, float]] = {}
         self._weight_sums = [0.0] * len(names)  # of the absolute weights of a domain
         self._all_replied = True  # in this round
-        n = 0 if candidates is None else len(candidates.hypotheses)
-        self._randomized = candidates is None or len(draw(0, 0, n, candidates.per_round)) < n
+        trained, per_round = isinstance(candidates, TrainedByOwners), candidates.per_round
+        self._randomized = trained or (per_round is not None and per_round < len(server.task.candidates))
         self.patience = PATIENCE
         self.exhausted = EXHAUSTED if self._randomized else NOTHING  # type: ignore[misc]
         self.recorded = recorded_with_sources(names)
@@ -176,8 +177,8 @@ class FederatedDescent(RoundMaker):
 
     def _drawn(self, round_index: int, source: int, state: State) -> list[Any]:
         """Candidates of a source in a round, drawn or trained by clients; line 11."""
-        if self.candidates is None:
-            return self.server.propose(state.replies.clients, round_index, source)
+        if isinstance(self.candidates, TrainedByOwners):
+            return self.server.propose(state.replies.clients, round_index, source, self.candidates)
         hypotheses = self.candidates.hypotheses
         return [
             hypotheses[k] for k in draw(self._seeds[source], round_index, len(hypotheses), self.candidates.per_round)
@@ -271,6 +272,6 @@ class FederatedDescent(RoundMaker):
 
     def _complexity(self, source: int, hypothesis: Any) -> float:
         m = float(self.server.sizes[source])
-        if self.candidates is None:
+        if isinstance(self.candidates, TrainedByOwners):
             return complexity.trees(hypothesis.n_splits, m, float(self._n_features))
         return self.candidates.complexity(m, 1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from radboost._validation import check_choice, check_integer
+from radboost._validation import check_integer
 from radboost.boosting import Driver, Trace
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.estimators._learning import FitPlan, Outline
@@ -16,37 +16,12 @@ from radboost.families.candidates import Candidates
 from radboost.federated.descent import FederatedDescent
 from radboost.federated.domains import learn_together
 from radboost.federated.messages import Facts, ProtocolError, Task, Transport, check_voting_tree
+from radboost.federated.public import TrainedByOwners
 from radboost.federated.registry import client_records, register, select_alike, warn_of_left_out
 from radboost.federated.server import Server
 from radboost.losses import get_loss
 from radboost.objectives.over_sources import make_over_sources, read_mixtures
 from radboost.rows.domains import DomainModel
-
-# A hypothesis of these families shows thresholds of columns; a kernel would show a whole row.
-PROPOSABLE = ("stumps", "stump_pairs", "trees")
-
-
-@dataclass(frozen=True)
-class TrainedByOwners:
-    """Candidates that clients train on their own rows in every round, as in the experiments of the thesis (B.7).
-
-    A hypothesis shows thresholds between values of a client's rows.
-
-    Parameters
-    ----------
-    family : "stumps", "stump_pairs" or "trees"
-        Clients must agree to train it: `client_app(..., proposes=...)`.
-    per_round : int or None
-        Clients of the domain that are asked for one in a round; None: all of the round.
-    """
-
-    family: str = "stumps"
-    per_round: int | None = None
-
-    def __post_init__(self) -> None:
-        check_choice("family of TrainedByOwners", self.family, PROPOSABLE)
-        if self.per_round is not None:
-            check_integer("per_round of TrainedByOwners", self.per_round, 1)
 
 
 def fit_federated(
@@ -67,17 +42,8 @@ def fit_federated(
     try:
         alike = select_alike(described, domain_model, left_out)
         task = _task(estimator, alike, candidates, domain_model)
-        trained = candidates if isinstance(candidates, TrainedByOwners) else TrainedByOwners()
-        server = Server(
-            transport,
-            client_records(alike),
-            task,
-            left_out,
-            clients_per_round=clients_per_round,
-            seed=estimator._read_parameters().growth.seed,
-            family=trained.family,
-            candidates_per_round=trained.per_round,
-        )
+        seed = estimator._read_parameters().growth.seed
+        server = Server(transport, client_records(alike), task, left_out, seed, clients_per_round)
         if domain_model is None and len(task.domains) > 1:
             server.task = replace(task, domain_model=learn_together(server))
         return _boost(estimator, server, candidates, alike[0]["columns"]), server
@@ -95,7 +61,7 @@ def _boost(
         server,
         penalty=estimator._penalty_over_sources(2),
         over=make_over_sources(estimator.source_objective, float(estimator.mu), mixtures, names, sizes),
-        candidates=candidates if isinstance(candidates, Candidates) else None,
+        candidates=candidates,
         learning_rate=float(estimator.learning_rate),
         step=estimator.step,
         seeds=_seeds(server.seed, len(names)),

@@ -22,8 +22,9 @@ from radboost._validation import check_choice, check_integer, check_real
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.candidates import Candidates
 from radboost.federated.client import ACTIONS, Client, ClientData
-from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, check_federation, fit_federated
+from radboost.federated.fitting import check_federation, fit_federated
 from radboost.federated.messages import Message, Transport
+from radboost.federated.public import PROPOSABLE, TrainedByOwners
 from radboost.federated.registry import logger
 from radboost.model_file import check_can_save
 from radboost.rows.domains import DomainModel

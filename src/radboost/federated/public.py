@@ -1,19 +1,46 @@
-"""Q(k | x) and candidates from public rows, for a federation that does not learn them from its clients."""
+"""Q(k | x) and candidates of a federation: from public rows, or candidates that its clients train."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from radboost._validation import check_choice, check_integer
 from radboost.estimators import DeepBoostClassifier
 from radboost.families.candidates import Candidates
 from radboost.rows.domains import DomainModel, fit_domains
 from radboost.rows.partitions import LoadedPartition
 from radboost.rows.prepare import read_training
 from radboost.rows.sources import ids_among, known_sources, read_sources
+
+# A hypothesis of these families shows thresholds of columns; a kernel would show a whole row.
+PROPOSABLE = ("stumps", "stump_pairs", "trees")
+
+
+@dataclass(frozen=True)
+class TrainedByOwners:
+    """Candidates that clients train on their own rows in every round, as in the experiments of the thesis (B.7).
+
+    A hypothesis shows thresholds between values of a client's rows.
+
+    Parameters
+    ----------
+    family : "stumps", "stump_pairs" or "trees"
+        Clients must agree to train it: `client_app(..., proposes=...)`.
+    per_round : int or None
+        Clients of the domain that are asked for one in a round; None: all of the round.
+    """
+
+    family: str = "stumps"
+    per_round: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("family of TrainedByOwners", self.family, PROPOSABLE)
+        if self.per_round is not None:
+            check_integer("per_round of TrainedByOwners", self.per_round, 1)
 
 
 def learn_domains(X: Any, domains: Any) -> DomainModel:

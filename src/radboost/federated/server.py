@@ -26,6 +26,7 @@ from radboost.federated.messages import (
     require,
     unpack_hypotheses,
 )
+from radboost.federated.public import TrainedByOwners
 from radboost.federated.registry import ClientRecord, logger
 
 # Attempts to bring a client up to date that has lost its state.
@@ -67,19 +68,15 @@ class Server:
         clients: Sequence[ClientRecord],
         task: Task,
         left_out: dict[str, str],
-        *,
-        clients_per_round: int | None,
         seed: int,
-        family: str,
-        candidates_per_round: int | None,
+        clients_per_round: int | None,
     ) -> None:
         self.transport, self.clients, self.task = transport, clients, task
         self.left_out = left_out  # name of a client -> reason
         self.n_exchanges = 0  # the number of an exchange; replies must repeat it
         self.traffic: list[Traffic] = [Traffic()]
         self.largest_score = 0.0  # upper bound; the descent sets it
-        self.seed, self._per_round, self._family = seed, clients_per_round, family
-        self._candidates_per_round = candidates_per_round
+        self.seed, self._per_round = seed, clients_per_round
         self._index = {id(hypothesis): k for k, hypothesis in enumerate(task.candidates)}
         self._steps: list[tuple[int, Any, float]] = []  # source, hypothesis, eta
         self._unknown_nodes: set[int] = set()
@@ -207,10 +204,12 @@ class Server:
         reported = [Scales(*reply.facts["scales"]) for reply in replies.values() if action == "evaluate"]
         return Totals(sums, n_rows, tuple(replies), Scales.largest(reported) if reported else None)
 
-    def propose(self, clients: Sequence[ClientRecord], round_index: int, source: int) -> list[Any]:
+    def propose(
+        self, clients: Sequence[ClientRecord], round_index: int, source: int, asked: TrainedByOwners
+    ) -> list[Any]:
         """Distinct hypotheses of some clients of a domain, each trained on the client's rows."""
         there = [client for client in clients if client.domain == source]
-        drawn = draw(self.seed ^ 2 * CLIENTS_SALT, round_index, len(there), self._candidates_per_round)
+        drawn = draw(self.seed ^ 2 * CLIENTS_SALT, round_index, len(there), asked.per_round)
         n_features = self.task.n_features
 
         def check(client: ClientRecord, request: Message, reply: Message) -> None:
@@ -219,7 +218,7 @@ class Server:
             for one in hypotheses:
                 check_voting_tree(one, n_features)
 
-        facts = {"source": source, "family": self._family}
+        facts = {"source": source, "family": asked.family}
         replies = self.ask("propose", [there[k] for k in drawn], lambda client: facts, check)
         proposed = [one for reply in replies.values() for one in unpack_hypotheses(reply, n_features, "inline")]
         return list({one.key()[0]: one for one in reversed(proposed)}.values())[::-1]

@@ -24,7 +24,7 @@ from radboost.boosting.trace import Step, Trace
 from radboost.families.candidates import Candidates, draw
 from radboost.families.sourced import SourcedHypothesis
 from radboost.federated.fixed_point import SCALE_BITS, Scales
-from radboost.federated.public import TrainedByOwners
+from radboost.federated.public import AnyCandidates
 from radboost.federated.registry import ClientRecord
 from radboost.federated.server import Server, Totals
 from radboost.objectives.over_sources import OverSources
@@ -61,7 +61,7 @@ class FederatedDescent(RoundMaker):
         *,
         over: OverSources,
         penalty: EnsemblePenalty,
-        candidates: Candidates | TrainedByOwners,
+        candidates: AnyCandidates,
         learning_rate: float,
         step: str,
         seeds: Sequence[int],
@@ -79,8 +79,8 @@ class FederatedDescent(RoundMaker):
         self._weights: dict[tuple[int, object], tuple[int, float]] = {}
         self._weight_sums = [0.0] * len(names)  # of the absolute weights of a domain
         self._all_replied = True  # in this round
-        trained, per_round = isinstance(candidates, TrainedByOwners), candidates.per_round
-        self._randomized = trained or (per_round is not None and per_round < len(server.task.candidates))
+        given, per_round = isinstance(candidates, Candidates), candidates.per_round  # otherwise clients train them
+        self._randomized = not given or (per_round is not None and per_round < len(server.task.candidates))
         self.patience = PATIENCE
         self.exhausted = EXHAUSTED if self._randomized else NOTHING  # type: ignore[misc]
         self.recorded = recorded_with_sources(names)
@@ -177,12 +177,11 @@ class FederatedDescent(RoundMaker):
 
     def _drawn(self, round_index: int, source: int, state: State) -> list[Any]:
         """Candidates of a source in a round, drawn or trained by clients; line 11."""
-        if isinstance(self.candidates, TrainedByOwners):
-            return self.server.propose(state.replies.clients, round_index, source, self.candidates)
-        hypotheses = self.candidates.hypotheses
-        return [
-            hypotheses[k] for k in draw(self._seeds[source], round_index, len(hypotheses), self.candidates.per_round)
-        ]
+        asked = self.candidates
+        if not isinstance(asked, Candidates):
+            return self.server.propose(state.replies.clients, round_index, source, asked.family, asked.per_round)
+        n = len(asked.hypotheses)
+        return [asked.hypotheses[k] for k in draw(self._seeds[source], round_index, n, asked.per_round)]
 
     def _slopes(
         self, state: State, sources: Sequence[int], factors: FloatArray
@@ -272,6 +271,6 @@ class FederatedDescent(RoundMaker):
 
     def _complexity(self, source: int, hypothesis: Any) -> float:
         m = float(self.server.sizes[source])
-        if isinstance(self.candidates, TrainedByOwners):
-            return complexity.trees(hypothesis.n_splits, m, float(self._n_features))
-        return self.candidates.complexity(m, 1)
+        if isinstance(self.candidates, Candidates):
+            return self.candidates.complexity(m, 1)
+        return complexity.trees(hypothesis.n_splits, m, float(self._n_features))

@@ -16,7 +16,7 @@ from radboost.families.candidates import Candidates
 from radboost.federated.descent import FederatedDescent
 from radboost.federated.domains import learn_together
 from radboost.federated.messages import Facts, ProtocolError, Task, Transport, check_voting_tree
-from radboost.federated.public import TrainedByOwners
+from radboost.federated.public import AnyCandidates
 from radboost.federated.registry import client_records, register, select_alike, warn_of_left_out
 from radboost.federated.server import Server
 from radboost.losses import get_loss
@@ -28,7 +28,7 @@ def fit_federated(
     estimator: MultiSourceBoostClassifier,
     transport: Transport,
     *,
-    candidates: Candidates | TrainedByOwners,
+    candidates: AnyCandidates,
     domain_model: DomainModel | None,
     clients_per_round: int | None = None,
 ) -> tuple[MultiSourceBoostClassifier, Server]:
@@ -52,7 +52,7 @@ def fit_federated(
 
 
 def _boost(
-    estimator: MultiSourceBoostClassifier, server: Server, candidates: Candidates | TrainedByOwners, columns: Any
+    estimator: MultiSourceBoostClassifier, server: Server, candidates: AnyCandidates, columns: Any
 ) -> MultiSourceBoostClassifier:
     task, sizes, trace = server.task, server.sizes, Trace()
     names = np.array(task.domains)
@@ -89,7 +89,7 @@ def _boost(
 
 def check_federation(estimator: Any, candidates: Any, clients_per_round: int | None) -> None:
     """Refuse what a federation cannot do, before any client is asked."""
-    if not isinstance(candidates, Candidates | TrainedByOwners):
+    if not isinstance(candidates, AnyCandidates):
         raise TypeError(f"candidates must be Candidates(...) or TrainedByOwners(...); got {candidates!r}.")
     if clients_per_round is not None:
         check_integer("clients_per_round", clients_per_round, 1)
@@ -119,7 +119,7 @@ def check_federation(estimator: Any, candidates: Any, clients_per_round: int | N
 def _task(
     estimator: MultiSourceBoostClassifier,
     described: list[Facts],
-    candidates: Candidates | TrainedByOwners,
+    candidates: AnyCandidates,
     domain_model: DomainModel | None,
 ) -> Task:
     if not described:

@@ -43,6 +43,9 @@ class TrainedByOwners:
             check_integer("per_round of TrainedByOwners", self.per_round, 1)
 
 
+AnyCandidates = Candidates | TrainedByOwners
+
+
 def learn_domains(X: Any, domains: Any) -> DomainModel:
     """Q(k | x) from public rows and the domain of each: multinomial logistic regression; labels are not needed."""
     reader = DeepBoostClassifier(categorical_features=None)

@@ -26,7 +26,6 @@ from radboost.federated.messages import (
     require,
     unpack_hypotheses,
 )
-from radboost.federated.public import TrainedByOwners
 from radboost.federated.registry import ClientRecord, logger
 
 # Attempts to bring a client up to date that has lost its state.
@@ -205,11 +204,11 @@ class Server:
         return Totals(sums, n_rows, tuple(replies), Scales.largest(reported) if reported else None)
 
     def propose(
-        self, clients: Sequence[ClientRecord], round_index: int, source: int, asked: TrainedByOwners
+        self, clients: Sequence[ClientRecord], round_index: int, source: int, family: str, per_round: int | None
     ) -> list[Any]:
         """Distinct hypotheses of some clients of a domain, each trained on the client's rows."""
         there = [client for client in clients if client.domain == source]
-        drawn = draw(self.seed ^ 2 * CLIENTS_SALT, round_index, len(there), asked.per_round)
+        drawn = draw(self.seed ^ 2 * CLIENTS_SALT, round_index, len(there), per_round)
         n_features = self.task.n_features
 
         def check(client: ClientRecord, request: Message, reply: Message) -> None:
@@ -218,7 +217,7 @@ class Server:
             for one in hypotheses:
                 check_voting_tree(one, n_features)
 
-        facts = {"source": source, "family": asked.family}
+        facts = {"source": source, "family": family}
         replies = self.ask("propose", [there[k] for k in drawn], lambda client: facts, check)
         proposed = [one for reply in replies.values() for one in unpack_hypotheses(reply, n_features, "inline")]
         return list({one.key()[0]: one for one in reversed(proposed)}.values())[::-1]

@@ -12,7 +12,7 @@ from radboost._typing import FloatArray
 from radboost.linear.minimax import Minimax, Point, Solution
 from radboost.losses.smoothing import smooth_maximum
 
-MOST_WEIGHTS, MOST_CELLS = 150, 2**24  # of a small problem: weights, and numbers of the rows for all outputs
+MOST_WEIGHTS, MOST_CELLS = 150, 2**24  # of a small problem: weights, and numbers that are kept of the rows
 MOST_STEPS = 200
 # Widths of the smoothing, relative to the objective without weights, and the factor from one to the next.
 WIDEST, NARROWEST, NARROWING = 0.1, 1e-11, 0.2
@@ -23,8 +23,9 @@ INSIDE = 0.99  # of the radius: where the path begins, at most
 
 def polish(problem: Minimax, solution: Solution, gap: float) -> Solution:
     """Solution at most `gap` above its lower bound, if the problem is small; otherwise the given one."""
-    n_weights = solution.point.size
-    if solution.gap <= gap or n_weights > MOST_WEIGHTS or n_weights * problem.columns.n_rows > MOST_CELLS:
+    n_weights, n_curvatures = solution.point.size, len(problem.losses) * problem.n_outputs**2  # for each row
+    cells = (n_weights + n_curvatures) * problem.columns.n_rows
+    if solution.gap <= gap or n_weights > MOST_WEIGHTS or cells > MOST_CELLS:
         return solution
     origin = problem.scores(0.0 * solution.point)
     if any(loss.smoothed(origin, 1.0) is None if loss.convex else loss.least < 0.0 for loss in problem.losses):

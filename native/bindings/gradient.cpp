@@ -41,7 +41,8 @@ Output<double> losses_after(const GradientScores& state, const RegressionTrees& 
 auto cut_arrays(const RegressionTrees& grower, const CutTree& cut) {
     const std::size_t size = 2 * cut.n_splits + 1;
     require(size <= grower.tree().nodes.size(), "the tree has fewer splits");
-    return number_arrays(grower.data(), grower.tree(), cut.values, grower.n_outputs(), size, grower.mass_scale());
+    return number_arrays(grower.data(), grower.tree().nodes, grower.tree().category_sets, cut.values, grower.n_outputs(),
+                         size, grower.mass_scale());
 }
 
 void bind_scores(nb::module_& m) {

@@ -75,10 +75,11 @@ inline auto tree_arrays(const BinnedData& data, const std::vector<GrownNode>& no
 
 // The same for a tree of `size` nodes with real leaf values, shape (size, n_outputs). With several outputs the value of a
 // leaf is an index in an array of vectors, which is returned last.
-inline auto number_arrays(const BinnedData& data, const GrownTree& tree, const std::vector<double>& values,
+inline auto number_arrays(const BinnedData& data, const std::vector<GrownNode>& nodes,
+                          const std::vector<CategorySet>& category_sets, const std::vector<double>& values,
                           std::size_t n_outputs, std::size_t size, double mass_scale) {
     require(values.size() == size * n_outputs, "every node needs a number for each output");
-    auto arrays = tree_arrays(data, tree.nodes, tree.category_sets, std::vector<std::int32_t>(size, 0), false, mass_scale);
+    auto arrays = tree_arrays(data, nodes, category_sets, std::vector<std::int32_t>(size, 0), false, mass_scale);
     const std::int32_t* left = std::get<2>(arrays).data();
     std::vector<double> numbers(size, 0.0), vectors;
     for (std::size_t i = 0; i < size; ++i) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bindings/growth.hpp"
+#include "growth/rated_rounds.hpp"
 #include "predict/contributions.hpp"
 #include "predict/predict.hpp"
 
@@ -67,11 +68,52 @@ auto grown_arrays(const Grower& g, std::size_t n_splits) {
 }
 
 // The same for a rated tree (GrownTree::rated), see number_arrays.
-auto rated_arrays(const Grower& g, std::size_t n_splits) {
-    const std::vector<std::int32_t> ratings = g.tree().ratings(n_splits);
+auto rated_arrays(const Grower& g, const std::vector<GrownNode>& nodes, const std::vector<CategorySet>& category_sets,
+                  const std::vector<std::int32_t>& ratings, std::size_t n_splits) {
     std::vector<double> values(ratings.size());
     for (std::size_t k = 0; k < ratings.size(); ++k) values[k] = static_cast<double>(ratings[k]) / kValueGrid;
-    return number_arrays(g.data(), g.tree(), values, g.tree().n_answers(), 2 * n_splits + 1, g.mass_scale());
+    return number_arrays(g.data(), nodes, category_sets, values, g.tree().n_answers(), 2 * n_splits + 1, g.mass_scale());
+}
+
+using Price = nb::typed<nb::callable, double(std::size_t, std::int64_t)>;
+
+// Rounds as tuples: splits and their bits, the step, sums of loss, slope and error after it, and the arrays of the tree; None
+// for one without a step.
+template <class Scores, class Weighting>
+void bind_making(nb::class_<RatedRounds>& binding) {
+    binding.def("__init__",
+                [](RatedRounds* self, Grower& grower, Scores& scores, Weighting& weighting, Vector<std::int64_t> bits,
+                   Price price, double learning_rate, double grid, bool is_signed) {
+                    const auto its = [price](std::size_t n_splits, std::int64_t of_splits) {
+                        nb::gil_scoped_acquire gil;
+                        return nb::cast<double>(price(n_splits, of_splits));
+                    };
+                    require(scores.n_rows() == grower.data().n_rows && bits.size() == grower.data().n_columns,
+                            "the grower has other rows or columns");
+                    new (self) RatedRounds(grower, scores, weighting, as_vector(bits), its,
+                                           {learning_rate, grid, is_signed, grower.n_threads()});
+                },
+                nb::arg("grower"), nb::arg("scores"), nb::arg("weighting"), nb::arg("bits"), nb::arg("price"), nb::kw_only(),
+                nb::arg("learning_rate"), nb::arg("grid"), nb::arg("is_signed"), nb::keep_alive<1, 2>(),
+                nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+}
+
+nb::typed<nb::list, nb::object> make_rounds(RatedRounds& rounds, std::uint64_t first, std::size_t most, double slope, double last_step) {
+    std::vector<RatedRound> made;
+    {
+        nb::gil_scoped_release release;
+        made = rounds.make(first, most, slope, last_step, check_signals);
+    }
+    nb::list out;
+    for (const RatedRound& one : made) {
+        if (one.eta == 0)
+            out.append(nb::none());
+        else
+            out.append(nb::make_tuple(
+                one.n_splits, one.bits, one.eta, one.sums.loss, one.sums.slope, one.sums.error,
+                rated_arrays(rounds.grower(), one.nodes, one.category_sets, one.ratings, one.n_splits)));
+    }
+    return nb::typed<nb::list, nb::object>(std::move(out));
 }
 
 std::vector<CategorySet> as_sets(Vector<std::uint64_t> words) {
@@ -116,7 +158,11 @@ void bind_trees(nb::module_& m) {
              })
         .def("split_columns", [](const Grower& g) { return g.tree().split_columns(); })
         .def("tree", &grown_arrays)
-        .def("rated_tree", &rated_arrays)
+        .def("rated_tree",
+             [](const Grower& g, std::size_t n_splits) {
+                 const GrownTree& tree = g.tree();
+                 return rated_arrays(g, tree.nodes, tree.category_sets, tree.ratings(n_splits), n_splits);
+             })
         .def("store_rated",
              [](const Grower& g, std::size_t n_splits, HypothesisColumns& columns) {
                  nb::gil_scoped_release release;
@@ -126,6 +172,10 @@ void bind_trees(nb::module_& m) {
             nb::gil_scoped_release release;
             g.tree().store(n_splits, columns, slot, g.n_threads());
         });
+    nb::class_<RatedRounds> rounds(m, "RatedRounds");
+    bind_making<MarginScores, MarginWeighting>(rounds);
+    bind_making<ClassScores, ClassWeighting>(rounds);
+    rounds.def("make", &make_rounds, nb::arg("first"), nb::arg("most"), nb::arg("slope"), nb::arg("last_step"));
     nb::class_<Forest>(m, "Forest")
         .def("__init__",
              [](Forest* self, Vector<std::int64_t> offsets, Vector<std::int32_t> features, Vector<double> thresholds,

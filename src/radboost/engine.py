@@ -36,6 +36,7 @@ from radboost._native import (
     LossSource,
     MarginScores,
     MarginWeighting,
+    RatedRounds,
     RegressionTrees,
     RowGroups,
     RowWeights,
@@ -78,6 +79,7 @@ class Engine:
     - `margin_scores`, `class_scores`, `softmax_scores`, `gradient_scores`: scores of the rows, their loss, steps;
     - `margin_weighting`, `class_weighting`, `gradient_weighting`: the integers of the rows for growers;
     - `grower`, `regression_trees`, `weighted_trees`, `softmax_pairs`: trees grown on a weighting;
+    - `rated_rounds`: whole rounds of coordinate descent along trees with numbers in their leaves;
     - `members`: the predictions of the hypotheses in an ensemble on the training rows;
     - `forest`: predictions of trees for any rows.
     """
@@ -98,6 +100,7 @@ class Engine:
     grower = Grower
     regression_trees = RegressionTrees
     weighted_trees = WeightedTrees
+    rated_rounds = RatedRounds
     members = HypothesisColumns
     forest = Forest
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import SHORT_OF, damped_search, line_search_step
 from radboost.boosting.members import Member, Members
 from radboost.boosting.perturbation import Perturbation
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import current, log
+from radboost.engine import RatedRounds, current, log
 from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
 from radboost.losses.gaps import gap_above, reason_with_gap
@@ -77,6 +79,20 @@ class CoordinateDescent(RoundMaker):
         self.patience = PATIENCE if self._randomised else 1
         self._flawless = False
         self._perturbation = Perturbation(seed)
+        self._rated_rounds = self._native_rounds()
+        self._made: deque[Any] = deque()  # rounds of `_rated_rounds` that `make` has not reported yet
+
+    def _native_rounds(self) -> RatedRounds | None:
+        """Maker of whole rounds, where each enters a tree by a damped search; None: rounds are made here."""
+        damped = self.learning_rate <= LARGEST_DAMPED_FRACTION and self.step != "closed_form"
+        if len(self.proposers) > 1 or not (damped and self.objective.has_closed_form and self.penalty.linear):
+            return None
+        return self.proposers[0].rated_rounds(
+            self.penalty.price,
+            learning_rate=self.learning_rate,
+            grid=max(self.objective.step_grid, RATED_GRID),
+            is_signed=self.signed,
+        )
 
     def begin(self) -> None:
         self._state = self.objective.reweigh()
@@ -105,13 +121,41 @@ class CoordinateDescent(RoundMaker):
         if idle == self.patience:
             steps = self._perturb(round_index)
         else:
-            step = self._round(round_index, self._state)
+            made = self._next_made(round_index)
+            if made:
+                return made
+            step = self._round(round_index, self._state) if made is None else None
             steps = [step] if step is not None else []
         if not steps and self.objective.smooth and not self._randomised:
             return End(NOTHING)
         if steps:
             self._state = self.objective.reweigh()
         return steps
+
+    def _next_made(self, round_index: int) -> list[Step] | None:
+        """Steps of the next round of the native core, one or none; None where a round is not of its kind."""
+        if self._rated_rounds is None:
+            return None
+        if not self._made:
+            last = self._last_step()
+            self._made.extend(self._rated_rounds.make(round_index, self.n_ahead, self._state.slope, last))
+        if not self._made:
+            return None
+        made = self._made.popleft()
+        if made is None:
+            return []
+        n_splits, bits, eta, loss, slope, error, arrays = made
+        m, proposer = self.objective.total_weight, self.proposers[0]
+        self._state = LossState(loss / m, slope / m, error / m)
+        complexity = proposer.bound(n_splits, bits)
+        self.members.count_settled(self.penalty.price(complexity), eta)
+        step = Step(round_index, self.trace.enter(proposer.tree(arrays, n_splits), complexity), eta)
+        self.trace.steps.append(step)
+        return [step]
+
+    def _last_step(self) -> float:
+        """Size of the last step before it was damped; 1 before the first."""
+        return abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0
 
     def history_entry(self) -> dict[str, float]:
         return {
@@ -269,8 +313,7 @@ class CoordinateDescent(RoundMaker):
         derivative = of_loss if self.penalty.linear else with_rest
         if member.weight == 0.0 and self.learning_rate <= LARGEST_DAMPED_FRACTION and self.objective.smooth:
             # Trees of one fit have similar steps.
-            last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0
-            first = SHORT_OF * min(max(last, 2.0**-6), LARGEST_STEP)
+            first = SHORT_OF * min(max(self._last_step(), 2.0**-6), LARGEST_STEP)
             return damped_search(derivative, -edge * state.slope, member.price, self.signed, self.learning_rate, first)
         # Closer than the grid of the scores only where a point of the grid may be meant.
         tolerance = self._grid(member) * (0.25 if self.objective.smooth else KINK_SLACK / 4)

@@ -16,6 +16,9 @@ from radboost.boosting.trace import Step, Trace
 REPLAYED_EXACTLY = ("objective", "train_error")
 
 
+MOST_AHEAD = 32  # rounds that are made in one call: few enough that progress is shown
+
+
 class End(str):
     """Reason to end the fit before a round, which gets no entry in the history."""
 
@@ -33,6 +36,8 @@ class RoundMaker(ABC):
     # Rounds in a row without a step that end the fit, with the reason `exhausted`; None: any number is allowed.
     patience: int | None = None
     exhausted: ClassVar[str] = ""
+    # Rounds from the next one on that nobody looks at one by one; a maker may make all of them at once.
+    n_ahead: int = 1
     # Reasons to stop that cannot be recomputed from the trace: a resumed fit ends with them at once.
     final: ClassVar[frozenset[str]] = frozenset()
 
@@ -93,6 +98,7 @@ class Driver:
         done = trace.n_rounds
         with progress_bar(self.n_rounds, self.verbose, done) as advance:
             while reason is None and done < self.n_rounds:
+                self.maker.n_ahead = self._n_ahead(done)
                 steps = self.maker.make(done, self._idle)
                 if isinstance(steps, End):
                     reason = str(steps)
@@ -113,6 +119,13 @@ class Driver:
         self.maker.finish()
         self._call_callbacks("on_fit_end", trace.stop_reason if reason is not None else None)
         return trace
+
+    def _n_ahead(self, done: int) -> int:
+        """Rounds until somebody looks at the model, at most `MOST_AHEAD`."""
+        if self.context is not None:
+            return 1
+        interval = MOST_AHEAD if self.monitor is None else self.monitor.interval
+        return min(self.n_rounds - done, interval - done % interval)
 
     def _begin(self) -> None:
         self.maker.begin()

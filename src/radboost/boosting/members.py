@@ -87,6 +87,11 @@ class Members:
         self._remove(member)
         self._n_settled += 1
 
+    def count_settled(self, price: float, weight: float) -> None:
+        """Add the penalty of a new hypothesis whose weight no longer changes."""
+        self._n_settled += 1
+        self.penalty_value += self._penalty.change(price, 0.0, weight)
+
     def discard(self, member: Member) -> None:
         """Remove a member with weight 0 from the trace; later ones move up."""
         self._remove(member)

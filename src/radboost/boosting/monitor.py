@@ -77,6 +77,7 @@ class Monitor(ABC):
     """Base of validation monitors: updates the scores of validation rows after each round, and records their loss."""
 
     what: ClassVar[str]  # name of the quantity to minimize, in the history
+    interval: int = 1  # rounds between evaluations
     has_errors: bool = True  # False: there is no error rate
     patience: int | None  # rounds without improvement until the fit stops; None: never stop
     unit: float = 1.0  # the history has the mean of `evaluate` * unit + floor

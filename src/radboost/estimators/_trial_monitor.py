@@ -78,6 +78,7 @@ class TrialMonitor(Monitor):
     def __init__(self, rows: Rows, objective: Objective, pace: Pace, has_lost: HasLost | None, n_threads: int) -> None:
         super().__init__(rows, scores_of(objective.n_classes), n_threads)
         self._objective, self._pace, self._has_lost = objective, pace, has_lost
+        self.interval = pace.every
         self._waiting: list[Step] = []
         self._n_rounds = 0
         self._best = self._scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from radboost import complexity
 from radboost._members import register
 from radboost._typing import FloatArray, RowOrder
-from radboost.engine import BinnedData, HypothesisColumns
+from radboost.engine import BinnedData, HypothesisColumns, RatedRounds
 from radboost.model_file import storable_value
 from radboost.objectives import Objective
 from radboost.trees.grower import GrowthSettings
@@ -159,6 +159,21 @@ class Proposer(ABC):
     @abstractmethod
     def propose(self, round_index: int) -> Sequence[Candidate]:
         """Candidates for the current weights of the objective."""
+
+    def rated_rounds(self, price: Callable[[float], float], **rule: Any) -> RatedRounds | None:
+        """Native maker of rounds that each enter one of the proposed trees; None: they need `propose`.
+
+        `price` converts a complexity; `rule` are the keyword arguments of `RatedRounds`.
+        """
+        return None
+
+    def tree(self, arrays: Sequence[Any], n_grown: int) -> Hypothesis:
+        """Hypothesis of a round of `rated_rounds`."""
+        raise NotImplementedError
+
+    def bound(self, n_grown: int, bits: int) -> float:
+        """Complexity of a hypothesis of a round of `rated_rounds`, with splits of so many bits."""
+        raise NotImplementedError
 
     def constants(self) -> Sequence[Candidate]:
         """Constant hypotheses of the family, one for each class, whatever their edge."""

@@ -13,7 +13,7 @@ import numpy as np
 from radboost import complexity
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost._validation import check_integer
-from radboost.engine import HypothesisColumns
+from radboost.engine import HypothesisColumns, RatedRounds, current
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.families.exported import WeightedTree
 from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored
@@ -129,7 +129,7 @@ class TreeCandidate(Candidate):
     def hypothesis(self) -> Tree:
         proposer = self.proposer
         arrays = (proposer.grower.rated_tree if proposer.rated else proposer.grower.tree)(self.n_grown)
-        return Tree.grown(arrays, proposer.n_features, proposer.questions(self.n_grown), proposer.n_outputs)
+        return proposer.tree(arrays, self.n_grown)
 
     def enter(self, columns: HypothesisColumns) -> int:
         if self.proposer.rated:
@@ -170,9 +170,11 @@ class TreeProposer(Proposer):
         growth: str,
         criterion: str,
         max_depth: int,
-        questions: Callable[[int], int] = lambda n_grown: n_grown,
+        most_questions: int | None = None,
     ) -> None:
-        """`bound`: complexity of a tree from its number of splits and the bits of its splits."""
+        """`bound`: complexity of a tree from its number of splits and the bits of its splits, of which
+        `most_questions` count; None: all.
+        """
         self.grower = make_grower(
             problem.data,
             problem.objective.weighting,
@@ -185,7 +187,7 @@ class TreeProposer(Proposer):
         self.n_outputs = problem.n_outputs
         self._problem = problem
         self.rated = problem.settings.rated
-        self.questions = questions
+        self._most_questions = most_questions
         self.randomised = problem.settings.randomised
         self._bound = cache(bound)
         votes = not self.rated and not problem.settings.constraints.directions
@@ -196,12 +198,36 @@ class TreeProposer(Proposer):
         sizes, edges = self.grower.grow(round_index)
         bits = self._bits(sizes)
         return [
-            TreeCandidate(self, n, edge, self._bound(n, cost)) for n, edge, cost in zip(sizes, edges, bits, strict=True)
+            TreeCandidate(self, n, edge, self.bound(n, cost)) for n, edge, cost in zip(sizes, edges, bits, strict=True)
         ]
+
+    def tree(self, arrays: Sequence[Any], n_grown: int) -> Tree:
+        """Tree of the native core after `n_grown` splits."""
+        return Tree.grown(arrays, self.n_features, self.questions(n_grown), self.n_outputs)
+
+    def bound(self, n_grown: int, bits: int) -> float:
+        return self._bound(n_grown, bits)
+
+    def questions(self, n_grown: int) -> int:
+        """Splits of a tree that count, of `n_grown`."""
+        return n_grown if self._most_questions is None else min(n_grown, self._most_questions)
+
+    def rated_rounds(self, price: Callable[[float], float], **rule: Any) -> RatedRounds | None:
+        if not self.rated or self._most_questions is not None:
+            return None
+        objective = self._problem.objective
+        return current().rated_rounds(
+            self.grower,
+            objective.scores,  # type: ignore[arg-type] # both are of two classes, or neither
+            objective.weighting,  # type: ignore[arg-type]
+            self._problem.question_bits,
+            lambda n, bits: price(self.bound(n, bits)),
+            **rule,
+        )
 
     def constants(self) -> list[Candidate]:
         classes = range(self.n_outputs if self.n_outputs > 1 else 0)
-        return [ConstantCandidate(c, self._problem, self._bound(0, 0)) for c in classes]
+        return [ConstantCandidate(c, self._problem, self.bound(0, 0)) for c in classes]
 
     def _bits(self, sizes: Sequence[int]) -> list[int]:
         """Description length in bits of the splits of a tree, for each of its sizes."""
@@ -250,7 +276,7 @@ class StumpPairs(Family, name="stump_pairs"):
             growth="stump_pair",
             criterion="edge",
             max_depth=2,
-            questions=lambda n: min(n, 2),
+            most_questions=2,
         )
 
     def n_families(self, problem: Problem) -> int:

@@ -244,8 +244,14 @@ def _shortened(error: Exception) -> str:
 def class_codes(y: npt.NDArray[Any], name: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Different labels in ascending order, shape (n_classes,), and the index of each row's, shape (n_rows,)."""
     labels = plain_labels(y, name)
-    classes = np.unique(labels)  # without the inverse NumPy need not sort all rows
-    codes = np.searchsorted(classes, labels)
+    if labels.dtype == object:  # text: NumPy would compare labels one by one in Python
+        given = labels.tolist()
+        classes = np.array(sorted(set(given)), dtype=object)
+        code_of = {label: code for code, label in enumerate(classes.tolist())}
+        codes = np.fromiter(map(code_of.__getitem__, given), np.intp, len(given))
+    else:
+        classes = np.unique(labels)  # without the inverse NumPy need not sort all rows
+        codes = np.searchsorted(classes, labels)
     return classes, codes.astype(np.min_scalar_type(max(len(classes), LARGEST_NUMBER_OF_CLASSES)))
 
 
@@ -272,11 +278,13 @@ def one_class(classes: npt.NDArray[Any]) -> str:
 
 def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
     """Convert an array of Python objects to the common type of its labels; other arrays are returned as they are."""
-    if (y.dtype.kind in "mM" and np.isnat(y).any()) or (y.dtype == object and any(map(is_missing, y.tolist()))):
+    types = set(map(type, y.tolist())) if y.dtype == object else set()
+    may_be_missing = not all(issubclass(kind, str | bool | int) for kind in types)
+    if (y.dtype.kind in "mM" and np.isnat(y).any()) or (may_be_missing and any(map(is_missing, y.tolist()))):
         raise ValueError(f"{name} holds labels that are missing (NaN, None, NA or NaT). Leave these rows out.")
     if y.dtype != object:
         return y
-    kinds = {bool if isinstance(label, np.bool_) else type(label) for label in y.tolist()}
+    kinds = {bool if issubclass(kind, np.bool_) else kind for kind in types}
     if all(issubclass(kind, str) for kind in kinds):
         return y
     if len(kinds) > 1:

@@ -300,7 +300,10 @@ class SupervisedKernelProjection(
     @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return self._in_blocks(self._rows(X), lambda block: self._coordinates(block) @ self.coef_.T + self.intercept_)
+        return self._scores_of(self._rows(X))
+
+    def _scores_of(self, rows: FloatArray) -> FloatArray:
+        return self._in_blocks(rows, lambda block: self._coordinates(block) @ self.coef_.T + self.intercept_)
 
     def _squares(self, rows: FloatArray) -> FloatArray:
         """Sums of the squares of the first r eigenfunctions of each kernel for weight 1; shape (n_rows, n_kernels)."""

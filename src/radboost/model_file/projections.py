@@ -103,5 +103,5 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model._take_spectra(numbers["sample"].reshape(n_sample, -1), sizes.tolist(), numbers)
     if is_stored(model._kernels):
         with np.errstate(all="ignore"):
-            scores = model._in_blocks(model._sample[:MOST_TRIED], scores=True)
+            scores = model._scores_of(model._sample[:MOST_TRIED])
         require(bool(np.isfinite(scores).all()), "its scores are no numbers")

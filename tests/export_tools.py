@@ -35,6 +35,12 @@ class Compiled:
     def places(self, name: str, rows: np.ndarray) -> np.ndarray:
         return self._each(f"{name}_predict", rows, ctypes.c_int)
 
+    def task_places(self, name: str, rows: np.ndarray, n_tasks: int) -> np.ndarray:
+        call, found = getattr(self.library, f"{name}_predict"), np.full((len(rows), n_tasks), -1, dtype=np.intc)
+        for row, line in zip(rows, found, strict=True):
+            call(row.ctypes.data_as(DOUBLES), line.ctypes.data_as(ctypes.POINTER(ctypes.c_int)))
+        return found
+
     def numbers(self, name: str, rows: np.ndarray) -> np.ndarray:
         return self._each(f"{name}_predict", rows, ctypes.c_double)
 

@@ -61,6 +61,7 @@ from radboost._native import (
     linear_rows,
     log,
     make_chain,
+    make_layered_arcs,
     make_loss_source,
     pack,
     side_by_side,

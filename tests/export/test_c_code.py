@@ -119,7 +119,9 @@ def test_the_exponential_function(rows: tuple[np.ndarray, np.ndarray], tmp_path:
     assert function(1e300) == function(709.0) < np.inf
 
 
-@pytest.mark.parametrize(("link", "n_classes"), [("balance", 5), ("compsum", 4), ("softmax", 3)])
+@pytest.mark.parametrize(
+    ("link", "n_classes"), [("balance", 5), ("logistic_shares", 4), ("compsum", 4), ("softmax", 3)]
+)
 def test_links_at_extreme_scores(link: str, n_classes: int, tmp_path: Path) -> None:
     """Scores so far apart that exponentials vanish or overflow, and ties."""
     rng = np.random.default_rng(0)
@@ -129,11 +131,12 @@ def test_links_at_extreme_scores(link: str, n_classes: int, tmp_path: Path) -> N
     maps = {
         "balance": lambda: row_cost("sum", n_classes).probabilities(LogisticLoss(), scores),
         "compsum": lambda: row_cost("compsum", n_classes).probabilities(LogisticLoss(), scores),
+        "logistic_shares": lambda: AdaBoostMHClassifier()._probabilities(scores),
         "softmax": lambda: np.exp(scores - scores.max(axis=1, keepdims=True)),
     }
     wanted = maps[link]()
     wanted = wanted / wanted.sum(axis=1, keepdims=True)
-    text = link_functions(Link(link))
+    text = link_functions(Link(link, 2.0 if link == "logistic_shares" else 1.0))
     text = re.sub(r"\bK\b", str(n_classes), text).replace("NAME_", "m_").replace("static void m_rule", "void m_rule")
     function, found = Compiled({"m": text}, tmp_path).library.m_rule, np.zeros_like(scores)
     for row, line in zip(scores, found, strict=True):

@@ -17,6 +17,7 @@ from boosting_cases import SquaredHinge
 from export_tools import GCC, Compiled, run_onnx, run_treelite, same_kind
 from radboost import (
     DeepBoostClassifier,
+    MultiTaskSparseBoostClassifier,
     RGBClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
@@ -63,7 +64,7 @@ KINDS: dict[str, Any] = {
 def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, ...]:
     frame, y = table(600, request.param)
     models = {name: kind.fit(frame, y if name != "regressor" else y + 0.5) for name, kind in KINDS.items()}
-    texts = {name: model.to_c(name, probabilities=False) for name, model in models.items()}
+    texts = {name: model.to_c(name) for name, model in models.items()}
     return frame, models, Compiled(texts, tmp_path_factory.mktemp("categories"))
 
 
@@ -82,7 +83,7 @@ def test_categories(many: tuple[Any, ...], name: str) -> None:
     rows = np.vstack([model.rows_for_export(given) for given in (frame, strange)])
     wanted = np.concatenate([scores_of(model, given) for given in (frame, strange)])
     assert rows.dtype == np.float64
-    same_kind(run_onnx(model.to_onnx(probabilities=False), rows)["scores"], wanted)
+    same_kind(run_onnx(model.to_onnx(), rows)["scores"], wanted)
     same_kind(run_treelite(model.to_treelite(), rows), wanted)
     width = 1 if wanted.ndim == 1 else wanted.shape[1]
     np.testing.assert_array_equal(compiled.scores(name, rows, width), wanted)
@@ -130,7 +131,7 @@ def test_infinity(plain: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
     rows = np.random.default_rng(0).choice([np.inf, -np.inf, np.nan, 0.0], size=(100, 4))
     wanted = model.ensemble_.decision_function(rows)
     np.testing.assert_array_equal(Compiled({"m": model.to_c()}, tmp_path).scores("model", rows, 1), wanted)
-    same_kind(run_onnx(model.to_onnx(probabilities=False), rows)["scores"], wanted)
+    same_kind(run_onnx(model.to_onnx(), rows)["scores"], wanted)
     same_kind(run_treelite(model.to_treelite(), rows), wanted)
 
 
@@ -197,6 +198,37 @@ def test_decisions_by_costs(plain: tuple[np.ndarray, np.ndarray], n_classes: int
         np.testing.assert_array_equal(compiled.places(name, X), model.predict(X))
     with pytest.raises(ExportError, match="draws its answers"):
         model.set_params(decision="sample").to_onnx()
+
+
+def test_tasks(tmp_path: Path) -> None:
+    """With labels of their own, with one column, and without columns; trees beside columns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    several = np.where(np.column_stack([X[:, 0] > 0, X[:, 1] + X[:, 2] > 0]), 1, -1)
+    own = MultiTaskSparseBoostClassifier(0.01, family="trees", n_jobs=1).fit(
+        X, np.column_stack([several[:, 0], several[:, 1] + 3])
+    )
+    with pytest.raises(ExportError, match="labels of their own"):
+        own.to_onnx()
+    same_kind(run_treelite(own.to_treelite(), X), own.decision_function(X))
+    column = MultiTaskSparseBoostClassifier(0.01, n_jobs=1).fit(X, several[:, :1])
+    plain = MultiTaskSparseBoostClassifier(0.01, n_jobs=1).fit(X, several[:, 0])
+    models = {"own": own, "column": column, "plain": plain}
+    texts = {name: model.to_c(name) for name, model in models.items()}
+    texts["bare"] = own.to_c("bare", probabilities=False)
+    assert "bare_probabilities" not in texts["bare"]
+    compiled = Compiled(texts, tmp_path)
+    np.testing.assert_array_equal(compiled.task_places("own", X, 2) == 1, own.predict(X) == np.array([1, 4]))
+    np.testing.assert_array_equal(compiled.task_places("bare", X, 2), compiled.task_places("own", X, 2))
+    same_kind(compiled.probabilities("own", X, 2), own.predict_proba(X))
+    same_kind(compiled.probabilities("column", X, 1), column.predict_proba(X))
+    same_kind(compiled.probabilities("plain", X, 2), plain.predict_proba(X))
+    for model in (column, plain):
+        found = run_onnx(model.to_onnx(), X)
+        np.testing.assert_array_equal(found["label"], model.predict(X))
+        same_kind(found["scores"], model.decision_function(X))
+        same_kind(found["probabilities"], model.predict_proba(X))
+    assert set(run_onnx(column.to_onnx(probabilities=False), X)) == {"label", "scores"}
 
 
 def test_unfitted_models() -> None:

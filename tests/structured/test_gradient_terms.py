@@ -13,6 +13,7 @@ import pytest
 
 from radboost.structured import (
     EPSILON,
+    LayeredAcceptor,
     LossCache,
     Transducer,
     edit_distance,
@@ -87,6 +88,34 @@ def test_two_hundred_symbols_do_not_overflow(loss):
     assert np.isfinite(terms.q).all()
     np.testing.assert_allclose(terms.q.sum(axis=1), 1.0)
     assert terms.log_z_bounds[0] <= terms.log_z <= terms.log_z_bounds[1]
+
+
+def test_any_layered_acceptor():
+    """A beam: arcs that leave out most strings, with two ways of reading some of them."""
+    rng = np.random.default_rng(5)
+    n_states = (1, 3, 4, 2)
+    pairs = [(t, i, j) for t in range(3) for i in range(n_states[t]) for j in range(n_states[t + 1])]
+    arcs = [(t, i, int(rng.integers(0, 3)), j) for t, i, j in pairs if rng.random() < 0.7 or (i, j) == (0, 0)]
+    arcs = [arcs[k] for k in rng.permutation(len(arcs))]
+    potentials = rng.normal(size=len(arcs))
+    y = (0, 2, 1, 1)
+    weights, paths = [], []
+    for path in itertools.product(*[[k for k, arc in enumerate(arcs) if arc[0] == layer] for layer in range(3)]):
+        chosen = [arcs[k] for k in path]
+        if chosen[0][1] == 0 and all(a[3] == b[1] for a, b in itertools.pairwise(chosen)):
+            string = [arc[2] for arc in chosen]
+            weights.append(loss_value(edit_distance(), string, y, 3) + potentials[list(path)].sum())
+            paths.append(path)
+    shares = np.exp(np.array(weights) - np.logaddexp.reduce(weights))
+    q = np.zeros(len(arcs))
+    for share, path in zip(shares, paths, strict=True):
+        q[list(path)] += share
+    acceptor = LayeredAcceptor(n_states, arcs, potentials, 3)
+    terms = gradient_terms("edit_distance", y, acceptor)
+    assert terms.log_z == pytest.approx(np.logaddexp.reduce(weights))
+    np.testing.assert_allclose(terms.q, q, atol=1e-12)
+    again = gradient_terms("edit_distance", y, acceptor.with_potentials(potentials + 1.0))
+    assert again.log_z == pytest.approx(terms.log_z + 3.0)
 
 
 def test_potentials_of_minus_infinity_forbid():
@@ -348,6 +377,14 @@ NO_PATH = transducer_loss(Transducer("tropical", 1, [(0, 0, 0, 0.0, 0)], {0: 0.0
         (lambda: gradient_terms("edit_distance", [[0], [0, 1]], np.zeros((1, 2))), TypeError, "sequence of integers"),
         (lambda: gradient_terms("edit_distance", [0], np.zeros((1, 2)), cache={}), TypeError, "LossCache"),
         (lambda: gradient_terms_batch("hamming", None, []), TypeError, "targets must be a list"),
+        (lambda: LayeredAcceptor(2, [], [], 1), TypeError, "how many states each"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 2**32 + 1, 0)], [0.0], 2), ValueError, "symbol 4294967297"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 0)], [0.0], 1), ValueError, "four integers"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 1)], [0.0], 1), ValueError, "target 1, which must be from 0 to 0"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 4, 0)], [0.0], 1), ValueError, "Arc 0 has the symbol 4"),
+        (lambda: LayeredAcceptor((2, 1), [(0, 0, 0, 0)], [0.0], 1), ValueError, "one state in its first layer"),
+        (lambda: LayeredAcceptor((1, 1), [(1, 0, 0, 0)], [0.0], 1), ValueError, "layer 1, which must be from 0 to 0"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 0)], [0.0, 1.0], 1), ValueError, "shape"),
     ],
 )
 def test_bad_input_is_refused(call, error, message):

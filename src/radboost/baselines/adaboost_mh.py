@@ -86,8 +86,7 @@ class AdaBoostMHClassifier(Baseline):
         return sum_of_trees(self.ensemble_, taken_off=0.0 if n_outputs == 1 else total / (2 * n_outputs))
 
     def _exported_output(self) -> ExportedOutput:
-        two = len(self.classes_) == 2
-        return class_output(self, Link("logistic", 2.0) if two else "those of several classes have no exported form")
+        return class_output(self, Link("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """Normalized 1 / (1 + exp(-2 psi)), for each class the minimizer of its expected loss."""

@@ -21,7 +21,7 @@ from radboost.estimators._naming import with_constructor
 from radboost.estimators._sparse_fit import SparseBoost, no_columns
 from radboost.explain.build import RowPrediction, prediction_of_task
 from radboost.explain.explanation import Explanation
-from radboost.export.parts import ExportedOutput, refuse_model
+from radboost.export.parts import ExportedOutput
 from radboost.linear.induction import InductionSettings
 from radboost.losses import SCORE_LOSSES, ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
@@ -257,9 +257,9 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
         return prediction_of_task(score, labels, np.array([1.0 - larger, larger]), output, len(scores))
 
     def _exported_output(self) -> ExportedOutput:
-        if not self._one_task:
-            refuse_model(type(self).__name__, "it predicts several targets at once")
-        return ExportedOutput(tuple(self.task_labels_[0]), Link("logistic"))
+        if self._one_task:
+            return ExportedOutput(tuple(self.task_labels_[0]), Link("logistic"))
+        return ExportedOutput(tasks=tuple(map(tuple, self.task_labels_)))
 
     def _read_targets(self, training: CheckedRows) -> FloatArray:
         labels, signs = read_tasks(as_tasks(training.labels))

@@ -17,10 +17,13 @@ from radboost.export.c_links import (
     EXPONENTIALS,
     LARGEST_SCORE,
     LOG,
+    LOGISTIC,
     NUMBER,
     NUMBERS,
     PROBABILITIES,
     SIGN,
+    TASK_PROBABILITIES,
+    TASKS,
     VOTES,
     check_stack,
     link_functions,
@@ -114,7 +117,7 @@ def c_code(model: Exported, name: str, probabilities: bool) -> str:
         ]
     if scores.products:
         parts += _product_tables(scores)
-    parts += [_scores_function(scores), _outputs(output, scores.n_outputs, link)]
+    parts += [_scores_function(scores), _outputs(output, scores.n_outputs, link, probabilities)]
     sizes = {"N_TREES": len(scores.trees), "N_PRODUCTS": len(scores.products), "N": scores.n_outputs}
     sizes["K"] = output.n_classes
     definitions = "".join(parts)
@@ -160,8 +163,11 @@ def _comment(model: Exported, probabilities: bool) -> str:
             lines.append("    Any other value is a missing one.")
     if output.labels is not None:
         lines += ["", "Classes:", *(f"  {k}: {quoted(one)}" for k, one in enumerate(plain_labels(output.labels)))]
-        if not probabilities:
-            lines += ["", "Exported without probabilities."]
+    if output.tasks is not None:
+        pairs = (f"  {k}: {quoted(plain_labels(labels))}" for k, labels in enumerate(output.tasks))
+        lines += ["", "Tasks, and the two labels of each:", *pairs]
+    if not probabilities and output.has_labels:
+        lines += ["", "Exported without probabilities."]
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */", ""])
 
 
@@ -261,7 +267,9 @@ def _scores_function(scores: ScoreSum) -> str:
     return head + "".join([*variables, *body]) + "}\n"
 
 
-def _outputs(output: ExportedOutput, n_outputs: int, link: Link | None) -> str:
+def _outputs(output: ExportedOutput, n_outputs: int, link: Link | None, probabilities: bool) -> str:
+    if output.tasks is not None:
+        return TASKS + (EXP + LOGISTIC + TASK_PROBABILITIES if probabilities else "")
     if output.labels is None:
         number, exponential = (NUMBER, EXPONENTIAL) if n_outputs == 1 else (NUMBERS, EXPONENTIALS)
         return EXP + exponential if output.exponential else number

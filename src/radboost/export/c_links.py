@@ -68,6 +68,15 @@ BODIES = {
     "softmax": f"""
     double largest = f[0], total = 0.0;
     int k;{LARGEST}    for (k = 0; k < K; ++k) p[k] = NAME_exp(SCALE * (f[k] - largest));{NORMALIZE}""",
+    "logistic_shares": f"""
+    double largest = f[0], total = 0.0;
+    int k;{LARGEST}    largest *= SCALE;
+    for (k = 0; k < K; ++k) {{
+        const double v = SCALE * f[k];
+        /* the logistic function of v over that of the largest */
+        p[k] = NAME_exp((v < 0.0 ? v : 0.0) - (largest < 0.0 ? largest : 0.0));
+        p[k] *= (1.0 + NAME_exp(largest < 0.0 ? largest : -largest)) / (1.0 + NAME_exp(v < 0.0 ? v : -v));
+    }}{NORMALIZE}""",
     "compsum": f"""
     double largest = f[0], total = 0.0, sum = 0.0;
     int k;{LARGEST}    for (k = 0; k < K; ++k) sum += p[k] = NAME_exp(f[k] - largest);
@@ -202,6 +211,27 @@ double NAME_predict(const double *x)
     double score;
     NAME_scores(x, &score);
     return NAME_exp(score < -708.0 ? -708.0 : score);
+}
+"""
+
+
+TASKS = """
+/* For each task the index of its label in the list above. */
+void NAME_predict(const double *x, int *labels)
+{
+    double scores[N];
+    int k;
+    NAME_scores(x, scores);
+    for (k = 0; k < N; ++k) labels[k] = scores[k] > 0.0;
+}
+"""
+TASK_PROBABILITIES = """
+/* For each task the probability of its second label. */
+void NAME_probabilities(const double *x, double *probabilities)
+{
+    int k;
+    NAME_scores(x, probabilities);
+    for (k = 0; k < N; ++k) probabilities[k] = NAME_logistic(probabilities[k]);
 }
 """
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.export.onnx_links import add_link, times_vote_factor
+from radboost.export.onnx_links import add_link, add_logistic, times_vote_factor
 from radboost.export.onnx_nodes import Graph, need_onnx
 from radboost.export.onnx_trees import category_questions, tree_attributes
 from radboost.export.parts import Exported, ExportedOutput, ExportError, ScoreSum, link_of, plain_labels
@@ -30,9 +30,11 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
     link = link_of(output) if output.labels is not None and probabilities else None
     graph = Graph()
     table = _add_scores(graph, scores)
-    one = scores.n_outputs == 1
+    one = scores.n_outputs == 1 and output.tasks is None
     flat = graph.add("Reshape", table, graph.whole([-1])) if one else table
-    if output.labels is None:
+    if output.tasks is not None:
+        _add_tasks(graph, table, output.tasks, probabilities)
+    elif output.labels is None:
         clipped = graph.add("Clip", flat, graph.real(-708.0), graph.real(709.0)) if output.exponential else flat
         result = graph.add("Exp", clipped) if output.exponential else flat
         graph.output("prediction", result, "double", 1 if one else 2, scores.n_outputs)
@@ -63,11 +65,13 @@ def _metadata(model: Exported) -> dict[str, str]:
     """Metadata by key, as JSON in ASCII."""
     names = model.scores.feature_names
     labels = model.output.labels
+    tasks = model.output.tasks
     return {
         "model": model.title,
         "feature_names": json.dumps(None if names is None else list(names)),
         "categories": json.dumps({str(column): list(known) for column, known in model.scores.categories.items()}),
         "classes": json.dumps(None if labels is None else plain_labels(labels)),
+        "tasks": json.dumps(None if tasks is None else [plain_labels(pair) for pair in tasks]),
     }
 
 
@@ -110,6 +114,21 @@ def _with_category_columns(graph: Graph, tables: Mapping[int, FloatArray]) -> st
         indices = graph.add("Cast", graph.add("Where", known, codes, n_categories), to=graph.type_number("int64"))
         parts.append(graph.add("Gather", graph.real(table), indices, axis=0))
     return graph.add("Concat", *parts, axis=1)
+
+
+def _add_tasks(graph: Graph, scores: str, tasks: tuple[tuple[Any, ...], ...], probabilities: bool) -> None:
+    """A label and the probability of the second label, for each row and task."""
+    if len(set(tasks)) > 1:
+        raise ExportError(
+            "The tasks have labels of their own, and an ONNX graph has one table of labels for all. Fit with the same "
+            "two labels for every task, for example -1 and +1."
+        )
+    labels, kind = _label_table(tasks[0])
+    above = graph.add("Greater", scores, graph.real(0.0))
+    index = graph.add("Cast", above, to=graph.type_number("int64"))
+    graph.output("label", graph.add("Gather", graph.constant(labels), index, axis=0), kind, 2, len(tasks))
+    if probabilities:
+        graph.output("probabilities", add_logistic(graph, scores), "double", 2, len(tasks))
 
 
 def _add_label(graph: Graph, scores: str, output: ExportedOutput) -> str:

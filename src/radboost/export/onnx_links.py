@@ -29,7 +29,7 @@ def times_vote_factor(graph: Graph, probabilities: str, scores: str, power: floa
     return _normalized(graph, graph.add("Mul", probabilities, graph.add("Pow", ratios, graph.real(power))))
 
 
-def _add_logistic(graph: Graph, values: str) -> str:
+def add_logistic(graph: Graph, values: str) -> str:
     """1 / (1 + exp(-v)); 0, as it should be, if the exponential overflows."""
     one = graph.real(1.0)
     return graph.add("Div", one, graph.add("Add", one, graph.add("Exp", graph.add("Neg", values))))
@@ -37,12 +37,12 @@ def _add_logistic(graph: Graph, values: str) -> str:
 
 def _logistic(graph: Graph, scores: str, n_classes: int) -> str:
     both = graph.add("Mul", scores, graph.real([-1.0, 1.0]))
-    return _add_logistic(graph, both)
+    return add_logistic(graph, both)
 
 
 def _offset_logistic(graph: Graph, scores: str, n_classes: int) -> str:
     both = graph.add("Mul", scores, graph.real([-1.0, 1.0]))
-    return _normalized(graph, _add_logistic(graph, graph.add("Add", both, graph.real(1.0))))
+    return _normalized(graph, add_logistic(graph, graph.add("Add", both, graph.real(1.0))))
 
 
 def _normalized(graph: Graph, amounts: str) -> str:
@@ -66,6 +66,22 @@ def _compsum(graph: Graph, scores: str, n_classes: int) -> str:
     return _normalized(graph, graph.add("Mul", odds, factor))
 
 
+def _normalized_logistic(graph: Graph, scores: str, n_classes: int) -> str:
+    """Logistic function exp(min(v, 0)) / (1 + exp(-abs v)) of scores, divided by that of the largest, normalized."""
+    largest = graph.add("ReduceMax", scores, graph.whole([1]), keepdims=1)
+    zero, one = graph.real(0.0), graph.real(1.0)
+
+    def lower(values: str) -> str:
+        return graph.add("Min", values, zero)
+
+    def denominator(values: str) -> str:
+        return graph.add("Add", one, graph.add("Exp", graph.add("Neg", graph.add("Abs", values))))
+
+    ratio = graph.add("Div", denominator(largest), denominator(scores))
+    powers = graph.add("Exp", graph.add("Sub", lower(scores), lower(largest)))
+    return _normalized(graph, graph.add("Mul", powers, ratio))
+
+
 def _balance(graph: Graph, scores: str, n_classes: int) -> str:
     """Elimination of radboost.objectives.sum (Grassmann, Taksar and Heyman, 1985), class by class."""
     if n_classes > MOST_BALANCED:
@@ -77,7 +93,7 @@ def _balance(graph: Graph, scores: str, n_classes: int) -> str:
     gaps = graph.add(
         "Sub", graph.add("Unsqueeze", ranked, graph.whole([1])), graph.add("Unsqueeze", ranked, graph.whole([2]))
     )
-    rates = _add_logistic(graph, graph.add("Add", gaps, graph.real(1.0)))
+    rates = add_logistic(graph, graph.add("Add", gaps, graph.real(1.0)))
     columns = []
     for last in range(n_classes - 1, 0, -1):
         sizes = graph.whole([last, 1])
@@ -101,5 +117,6 @@ LINKS: dict[str, Callable[[Graph, str, int], str]] = {
     "offset_logistic": _offset_logistic,
     "softmax": _softmax,
     "compsum": _compsum,
+    "logistic_shares": _normalized_logistic,
     "balance": _balance,
 }

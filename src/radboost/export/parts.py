@@ -58,13 +58,22 @@ class ScoreSum:
 
 @dataclass(frozen=True)
 class ExportedOutput:
-    """Outputs computed from scores: label and probabilities of a classifier, prediction of a regressor."""
+    """Outputs computed from scores: label and probabilities of a classifier, prediction of a regressor.
+
+    With several tasks: for each the second label if the score is positive, and the probability of the second label,
+    the logistic function of the score.
+    """
 
     labels: tuple[Any, ...] | None = None  # of a classifier
     link: Link | str | None = None  # of a classifier; a text is the reason why there is none
     calibration: Calibration = field(default_factory=Calibration)
     costs: FloatArray | None = None  # costs[c, k] of predicting k for label c: the cheapest class is predicted
     exponential: bool = False  # of a regressor: exp(score) is predicted
+    tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, instead of `labels`
+
+    @property
+    def has_labels(self) -> bool:
+        return self.labels is not None or self.tasks is not None
 
     @property
     def n_classes(self) -> int:

@@ -28,14 +28,14 @@ def treelite_model(model: Exported) -> treelite.Model:
     n_outputs = scores.n_outputs
     class_of_tree = [_only_target(one) for one in trees] if n_outputs > 1 else [0] * len(trees)
     by_class = all(target >= 0 for target in class_of_tree)
-    targets = n_outputs if output.labels is None else 1
+    targets = n_outputs if output.labels is None and not output.has_labels else 1
     classes = n_outputs // targets
     builder = model_builder.ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=model_builder.Metadata(
             num_feature=scores.n_features,
-            task_type="kMultiClf" if classes > 1 else "kBinaryClf" if output.labels is not None else "kRegressor",
+            task_type="kMultiClf" if classes > 1 else "kBinaryClf" if output.has_labels else "kRegressor",
             average_tree_output=False,
             num_target=targets,
             num_class=[classes] * targets,

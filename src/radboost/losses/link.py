@@ -18,6 +18,7 @@ class Link:
     - "logistic": two classes, the second has 1 / (1 + exp(-scale f)).
     - "offset_logistic": two classes, g(1 + f) / (g(1 - f) + g(1 + f)) with g the logistic function.
     - "softmax": proportional to exp(scale f_c).
+    - "logistic_shares": proportional to 1 / (1 + exp(-scale f_c)).
     - "compsum": proportional to A_c (A_c + e (Z - A_c)) with A = exp(f), Z the sum of A.
     - "balance": p_c sum_y g(1 - f_c + f_y) = sum_y p_y g(1 - f_y + f_c) for every c.
     - "identity", "exponential": of regression, the score or e to its power.

@@ -4,6 +4,7 @@ from radboost.structured.automata import LossCache, loss_value
 from radboost.structured.composition import compose
 from radboost.structured.gradient import (
     GradientTerms,
+    LayeredAcceptor,
     expected_loss,
     gradient_terms,
     gradient_terms_batch,
@@ -27,6 +28,7 @@ __all__ = [
     "TROPICAL",
     "Arc",
     "GradientTerms",
+    "LayeredAcceptor",
     "LossCache",
     "Semiring",
     "SequenceClassifier",

@@ -22,6 +22,7 @@ from radboost.engine import (
     LossAutomaton,
     StopFlag,
     make_chain,
+    make_layered_arcs,
     structured_expected_loss,
     structured_flow,
 )
@@ -41,11 +42,84 @@ INFINITE = (
 _CACHE = LossCache()
 
 
-def _checked_potentials(potentials: Any) -> NDArray[np.float64]:
+class LayeredAcceptor:
+    """Scores of strings as an automaton whose arcs lead from one layer of states to the next: a beam, or any lattice.
+
+    `arcs` are rows of (layer, origin, symbol, target), states being numbered within their layer. Strings begin in the
+    one state of layer 0 and may end in any state of the last layer. `potentials` are the scores of the arcs, -inf for
+    one that must not be taken.
+    """
+
+    def __init__(self, n_states: Sequence[int], arcs: Any, potentials: Any, alphabet_size: int) -> None:
+        given = as_array(n_states)
+        if given is None or given.ndim != 1 or len(given) < 2:
+            raise TypeError(f"n_states must be a list of how many states each of the layers has; got {n_states!r}.")
+        self.n_states = tuple(check_integer("n_states", size, 1) for size in given.tolist())
+        self.alphabet_size = check_integer("alphabet_size", alphabet_size, 1)
+        rows = as_array(arcs)
+        if rows is None or rows.ndim != 2 or rows.shape[1] != 4 or rows.dtype.kind not in "iu":
+            raise ValueError(
+                "arcs must be rows of four integers (layer, origin, symbol, target); got "
+                f"{repr(arcs)[:80] if rows is None else f'an array of shape {rows.shape} and type {rows.dtype}'}."
+            )
+        self._check_arcs(rows)
+        self.potentials = _checked_potentials(potentials, (len(rows),))
+        self._order = np.lexsort((rows[:, 1], rows[:, 0]))
+        layer, origin, symbol, target = np.ascontiguousarray(rows[self._order].T.astype(np.int32))
+        self._layers = layer
+        sizes = np.array(self.n_states, dtype=np.int32)
+        self._arcs = make_layered_arcs(sizes, self.alphabet_size, layer, origin, symbol, target)
+
+    def _check_arcs(self, rows: NDArray[Any]) -> None:
+        layers = len(self.n_states) - 1
+        sizes = np.array(self.n_states)
+        if self.n_states[0] != 1:
+            raise ValueError(f"A layered acceptor has one state in its first layer; got {self.n_states[0]}.")
+        layer = np.clip(rows[:, 0], 0, layers - 1)
+        limits = {
+            "layer": (0, np.full(len(rows), layers)),
+            "origin": (1, sizes[layer]),
+            "symbol": (2, np.full(len(rows), self.alphabet_size)),
+            "target": (3, sizes[layer + 1]),
+        }
+        for name, (column, limit) in limits.items():
+            wrong = np.flatnonzero((rows[:, column] < 0) | (rows[:, column] >= limit))
+            if wrong.size:
+                k = wrong[0]
+                raise ValueError(
+                    f"Arc {k} has the {name} {rows[k, column]}, which must be from 0 to {limit[k] - 1}; got "
+                    f"(layer, origin, symbol, target) = {tuple(rows[k].tolist())}."
+                )
+
+    def with_potentials(self, potentials: Any) -> LayeredAcceptor:
+        """Acceptor of the same arcs with other scores."""
+        other = object.__new__(LayeredAcceptor)
+        other.__dict__.update(self.__dict__, potentials=_checked_potentials(potentials, self.potentials.shape))
+        return other
+
+    @property
+    def length(self) -> int:
+        return len(self.n_states) - 1
+
+    def _scores(self) -> tuple[LayeredArcs, NDArray[np.float64]]:
+        return self._arcs, np.ascontiguousarray(self.potentials[self._order])
+
+    def _layer_starts(self) -> NDArray[np.int64]:
+        return np.searchsorted(self._layers, np.arange(self.length + 1))
+
+    def _back(self, through: NDArray[np.float64]) -> NDArray[np.float64]:
+        values = np.empty_like(through)
+        values[self._order] = through
+        return values
+
+
+def _checked_potentials(potentials: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
     given = as_array(potentials)
     if given is None or given.dtype.kind not in "fiub":
         raise TypeError(f"potentials must be an array of numbers; got {repr(potentials)[:80]}.")
     values = given.astype(np.float64)
+    if shape is not None and values.shape != shape:
+        raise ValueError(f"potentials must have the shape {shape}; got {values.shape}.")
     finite = values[values != -math.inf]
     if not (np.abs(finite) <= LARGEST_COST).all():
         raise ValueError(
@@ -176,7 +250,7 @@ def gradient_terms(
 
     `potentials` has the shape (length, alphabet_size ** order). Row s, entry z is the score of the substring z of
     `order` symbols that ends at position s; the last symbol is the last digit of the number z. At the positions before
-    `order` substrings are shorter, and only the first alphabet_size ** s entries count.
+    `order` substrings are shorter, and only the first alphabet_size ** s entries count. Or it is a `LayeredAcceptor`.
 
     Losses are exact while their automaton, before equal states are merged, has at most `max_states` states (None: any
     number for n-gram and Hamming losses, 100,000 for others). Beyond, states are merged, those of the strings with the
@@ -184,7 +258,7 @@ def gradient_terms(
     sums over all strings by these. With a `threshold`, only losses up to it above the least are kept exact (as far as
     `max_states` allows). The automaton is made once for each y and kept in `cache`.
     """
-    resolved, scores = get_string_loss(loss), _Chain(potentials, order)
+    resolved, scores = get_string_loss(loss), _scores_of(potentials, order)
     return _terms(resolved, y, scores, max_states, threshold, _checked_cache(cache))
 
 
@@ -215,7 +289,7 @@ def gradient_terms_batch(
 
     def one(k: int, stop: StopFlag | None) -> GradientTerms:
         try:
-            scores = _Chain(potentials[k], order)
+            scores = _scores_of(potentials[k], order)
             return _terms(resolved, targets[k], scores, max_states, threshold, kept, stop, certify)
         except (ValueError, TypeError) as error:
             raise type(error)(f"Sequence {k if numbers is None else numbers[k]}: {error}") from error
@@ -251,7 +325,7 @@ def expected_loss(
     cache: LossCache | None = None,
 ) -> tuple[float, float]:
     """Bounds of the expected loss of strings drawn with odds exp(score) against y; equal where the loss is exact."""
-    resolved, scores = get_string_loss(loss), _Chain(potentials, order)
+    resolved, scores = get_string_loss(loss), _scores_of(potentials, order)
     automaton = _automaton(resolved, y, scores, max_states, threshold, _checked_cache(cache))
     low, high = structured_expected_loss(*scores._scores(), automaton)
     if low == math.inf:
@@ -265,10 +339,14 @@ def _checked_cache(cache: LossCache | None) -> LossCache:
     return _CACHE if cache is None else cache
 
 
+def _scores_of(potentials: Any, order: int) -> LayeredAcceptor | _Chain:
+    return potentials if isinstance(potentials, LayeredAcceptor) else _Chain(potentials, order)
+
+
 def _automaton(
     loss: StringLoss,
     y: Any,
-    scores: _Chain,
+    scores: LayeredAcceptor | _Chain,
     max_states: object,
     threshold: object,
     cache: LossCache,
@@ -290,7 +368,7 @@ def _automaton(
 def _terms(
     loss: StringLoss,
     y: Any,
-    scores: _Chain,
+    scores: LayeredAcceptor | _Chain,
     max_states: object,
     threshold: object,
     cache: LossCache,

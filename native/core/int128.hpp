@@ -10,7 +10,7 @@
 
 namespace radboost {
 
-// Two's complement. Conversions that can lose digits are explicit.
+// Two's complement. Conversions that can lose digits are explicit; those to integers, bool too, take the lower word alone.
 class WideInteger {
 public:
     constexpr WideInteger() = default;
@@ -25,9 +25,9 @@ public:
     explicit operator double() const {
         const bool negative = high_ >> 63;
         const WideInteger size = negative ? -*this : *this;
-        const int length = size.length();
-        if (length <= 53) return negative ? -static_cast<double>(size.low_) : static_cast<double>(size.low_);
-        const int dropped = length - 53;
+        const int width = size.bit_width();
+        if (width <= 53) return negative ? -static_cast<double>(size.low_) : static_cast<double>(size.low_);
+        const int dropped = width - 53;
         const WideInteger rest = size - (size.shifted_right(dropped) << dropped), half = WideInteger{1} << (dropped - 1);
         auto kept = static_cast<std::int64_t>(size.shifted_right(dropped));
         if (rest != half ? half.below(rest) : (kept & 1) != 0) ++kept;
@@ -53,16 +53,16 @@ public:
     friend constexpr WideInteger operator&(const WideInteger& a, const WideInteger& b) {
         return {a.low_ & b.low_, a.high_ & b.high_};
     }
-    // Shifts by 0 <= places < 128 bits; >> is arithmetic.
-    constexpr WideInteger operator<<(int places) const {
-        if (places == 0) return *this;
-        if (places >= 64) return {0, low_ << (places - 64)};
-        return {low_ << places, (high_ << places) | (low_ >> (64 - places))};
+    // Shifts by 0 <= bits < 128; >> copies the sign bit.
+    constexpr WideInteger operator<<(int bits) const {
+        if (bits == 0) return *this;
+        if (bits >= 64) return {0, low_ << (bits - 64)};
+        return {low_ << bits, (high_ << bits) | (low_ >> (64 - bits))};
     }
-    constexpr WideInteger operator>>(int places) const {
-        const WideInteger found = shifted_right(places);
-        if (places == 0 || high_ >> 63 == 0) return found;
-        return found + (WideInteger{-1} << (128 - places));
+    constexpr WideInteger operator>>(int bits) const {
+        const WideInteger shifted = shifted_right(bits);
+        if (bits == 0 || high_ >> 63 == 0) return shifted;
+        return shifted + (WideInteger{-1} << (128 - bits));
     }
     constexpr WideInteger& operator+=(const WideInteger& other) { return *this = *this + other; }
 
@@ -82,8 +82,8 @@ public:
     static constexpr WideInteger product(std::uint64_t a, std::uint64_t b) {
         constexpr std::uint64_t kHalf = 0xffffffff;
         const std::uint64_t low = (a & kHalf) * (b & kHalf), high = (a >> 32) * (b >> 32);
-        const std::uint64_t one = (a >> 32) * (b & kHalf) + (low >> 32), other = (a & kHalf) * (b >> 32) + (one & kHalf);
-        return {(other << 32) | (low & kHalf), high + (one >> 32) + (other >> 32)};
+        const std::uint64_t mid = (a >> 32) * (b & kHalf) + (low >> 32), mid2 = (a & kHalf) * (b >> 32) + (mid & kHalf);
+        return {(mid2 << 32) | (low & kHalf), high + (mid >> 32) + (mid2 >> 32)};
     }
 
 private:
@@ -95,24 +95,24 @@ private:
     }
 
     // The helpers below treat their operands as unsigned.
-    constexpr WideInteger shifted_right(int places) const {
-        if (places == 0) return *this;
-        if (places >= 64) return {high_ >> (places - 64), 0};
-        return {(low_ >> places) | (high_ << (64 - places)), high_ >> places};
+    constexpr WideInteger shifted_right(int bits) const {
+        if (bits == 0) return *this;
+        if (bits >= 64) return {high_ >> (bits - 64), 0};
+        return {(low_ >> bits) | (high_ << (64 - bits)), high_ >> bits};
     }
     constexpr bool below(const WideInteger& other) const {
         return high_ != other.high_ ? high_ < other.high_ : low_ < other.low_;
     }
-    constexpr int length() const {
-        int found = 0;
-        for (std::uint64_t word = high_ != 0 ? high_ : low_; word != 0; word >>= 1) ++found;
-        return high_ != 0 ? found + 64 : found;
+    constexpr int bit_width() const {
+        int width = 0;
+        for (std::uint64_t word = high_ != 0 ? high_ : low_; word != 0; word >>= 1) ++width;
+        return high_ != 0 ? width + 64 : width;
     }
-    // Binary long division, rounded down.
+    // Binary long division, rounded down; the divisor must not be 0.
     constexpr WideInteger divided_by(const WideInteger& divisor) const {
         if (high_ == 0 && divisor.high_ == 0) return {low_ / divisor.low_, 0};
         WideInteger quotient, rest;
-        for (int digit = length() - 1; digit >= 0; --digit) {
+        for (int digit = bit_width() - 1; digit >= 0; --digit) {
             rest = (rest << 1) + (shifted_right(digit) & WideInteger{1});
             quotient = quotient << 1;
             if (rest.below(divisor)) continue;
@@ -137,7 +137,7 @@ inline std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
     __extension__ typedef unsigned __int128 uint128;
     return static_cast<std::uint64_t>((static_cast<uint128>(a) * b) >> 64);
 #else
-    return static_cast<std::uint64_t>(WideInteger::product(a, b) >> 64);
+    return static_cast<std::uint64_t>(WideInteger::product(a, b) >> 64);  // the cast drops the copies of the sign bit
 #endif
 }
 

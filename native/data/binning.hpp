@@ -23,8 +23,8 @@ inline T rounded_down(double t) {
 }
 
 // Binned training rows. Column c has the ordinary codes 0 ... n_bins(c) - 1, n_bins(c) <= 255, and, if training data had
-// missing values there, the code n_bins(c) for them. In a numeric column code b means thresholds[b - 1] < x <= thresholds[b],
-// counted from its first threshold; in a categorical column codes are categories, and there are no thresholds.
+// missing values there, the code n_bins(c) for them. In a numeric column with thresholds t, code b means t[b - 1] < x <= t[b],
+// without a bound below the first and above the last; in a categorical column codes are categories, and there is no t.
 class BinnedData {
 public:
     std::size_t n_rows = 0, n_columns = 0;
@@ -45,18 +45,18 @@ public:
     void lay_out_slots();
     const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }
 
-    // Makes the row-major copy, shape (n_rows, n_columns), that `row` points into, unless it exists. Histograms and routing
-    // need it, many fits do not; call it before `row` is used by several threads.
+    // Makes the row-major copy, shape (n_rows, n_columns), that `row` points into, unless it exists. Histograms, and routing
+    // rows to child nodes, need it; many fits do not. Call it before `row` is used by several threads.
     void lay_out_rows(int n_threads) const;
     const std::uint8_t* row(std::size_t i) const { return by_row_.data() + i * n_columns; }
 
     // Hash h of each row's codes, shape (n_rows,), equal for equal rows: from h = 0, h = mix(h, word) for each word of
     // eight codes, the last one padded with zeros. It is a bijection: rows of at most eight columns never collide.
     std::vector<std::uint64_t> row_hashes(int n_threads) const;
-    BinnedData subset(const std::int64_t* rows, std::size_t count) const;
-    // The columns (thresholds, counts, slots) with zero rows.
+    BinnedData subset(const std::int64_t* rows, std::size_t count) const;  // copy of the rows at these indices
+    // Copy of the bins of the columns (thresholds, counts, slots), with zero rows.
     BinnedData without_rows() const;
-    // Replaces the rows by these rows of `from`, which must have the same columns and a row-major copy.
+    // Replaces the rows by rows[0 ... count - 1] of `from`, which must have the same columns and a row-major copy.
     void take_rows(const BinnedData& from, const std::uint32_t* rows, std::size_t count);
     // Concatenates the columns of the parts, which have the same number of rows.
     static BinnedData side_by_side(const std::vector<const BinnedData*>& parts);
@@ -65,11 +65,11 @@ private:
     mutable LargeArray<std::uint8_t> by_row_;
 };
 
-// Bins the rows of X. A numeric column gets min(max_bins, number of distinct values) bins, divided as in bin_ends.hpp;
+// Bins the rows of X. A numeric column gets min(max_bins, number of distinct values) bins at weighted quantiles (bin_ends.hpp);
 // thresholds lie midway between neighboring distinct values. NaN is a missing value. Above 262,144 rows, the weights of
 // values come from about 131,072 sampled rows, unless these have fewer distinct values of a column than bins are allowed.
 // `weights`: shape (n_rows,), or null (every row counts once). integer_weights: all of them are integers.
-// `order`: row i of the result is row order[i] of X; null: row i. It sorts rows by class.
+// `order`: row i of the result is row order[i] of X; null: row i. Callers sort rows by class with it.
 // `categories`: per column the number k of categories, with values 0 ... k - 1, or -1 if numeric; null: all are numeric.
 // With several workers X has the rows of this one and the bins are those of all rows; all workers must call the function.
 template <class T>

@@ -1,4 +1,4 @@
-// Row hashes, by which callers sort rows so that results do not depend on their order, and columns in that order.
+// Row hashes, by which linear/columns.py sorts rows so that results do not depend on their order, and columns so sorted.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 
 namespace radboost {
 
-// out[i] += sum_j mix(bits of X[i, j], first + j + 1) modulo 2^64 over the cells other than 0, shape (n_rows,).
-// first: column index of X[:, 0] in the whole row. Zeros add nothing, so that dense and sparse rows have equal hashes.
+// Adds the hash of each row to out, shape (n_rows,): sum_j mix(bits of X[i, j], first + j + 1) modulo 2^64 over cells not 0,
+// so that dense and sparse rows have equal hashes. first: index of X[:, 0] in the whole row, which may be hashed in parts.
 template <class T>
 void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uint64_t* out);
 
-// The same for CSR (CSC if by_column). Lines: rows (columns); starts: (n_lines + 1,); indices: column (row) by entry.
+// The same for all columns, in CSR or, if by_column, CSC: SciPy's indptr, shape (n_lines + 1,), indices and data.
 template <class T>
 void hash_compressed(const std::int64_t* starts, const std::int32_t* indices, const T* values, std::size_t n_lines,
                      bool by_column, int n_threads, std::uint64_t* out);
 
-// out[j, i] = X[rows[i], j]; out has shape (n_columns, n_rows).
+// out[j, i] = X[rows[i], j] for i < n_rows, the length of `rows`; out has shape (n_columns, n_rows).
 template <class T>
 void gather_columns(MatrixView<T> X, const std::int64_t* rows, std::size_t n_rows, int n_threads, double* out);
 
-// Converts CSR to CSC; row i is input row rows[i]. column_starts: (n_columns + 1,); column_rows, _values: by entry.
+// Converts CSR to CSC; row i < n_rows is input row rows[i]. column_starts, _rows, _values: the result's indptr, indices, data.
 template <class T>
 void compress_columns(const std::int64_t* starts, const std::int32_t* indices, const T* values,
                       const std::int64_t* rows, std::size_t n_rows, std::size_t n_columns, int n_threads,

@@ -1,4 +1,4 @@
-// Read-only views of a design matrix, dense or CSC: the template parameter `Store`. Callers apply column factors.
+// Read-only views of a design matrix, dense or CSC: `Store` of the solvers. Callers multiply by each column's scale factor.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace radboost {
 
-// Number of partial sums of a dot product, fixed so that every instruction set adds in the same order (equal bits).
+// Partial sums of a dense dot product: a fixed number, so that every instruction set adds in the same order (equal bits).
 constexpr std::size_t kLanes = 16;
 
+// Both views have entries(column), the number of stored values, dot(column, vector), vector being of shape (n_rows,), and
+// each(column, function), which calls function(row, value) for every stored value.
 struct DenseColumns {
-    const double* data;  // shape (n_columns, n_rows), row-major
+    const double* data;  // shape (n_columns, n_rows), row-major: a column is contiguous
     std::size_t n_rows, n_columns;
-
-    // entries: number stored in a column; dot: product with a vector (n_rows,); each: function(row, value) per entry.
     RADBOOST_INLINE std::size_t entries(std::size_t) const { return n_rows; }
     RADBOOST_INLINE double dot(std::size_t column, const double* vector) const {
         const double* x = data + column * n_rows;
@@ -35,11 +35,11 @@ struct DenseColumns {
     }
 };
 
-// Compressed columns (CSC), Value being float or double; row indices ascend within a column, without duplicates.
+// CSC with Value float or double; row indices ascend within a column, without duplicates.
 template <class Value>
 struct CompressedColumns {
-    const std::int64_t* starts;  // shape (n_columns + 1,)
-    const std::int32_t* rows;    // shape (starts[n_columns],), as are values
+    const std::int64_t* starts;  // SciPy's indptr, shape (n_columns + 1,)
+    const std::int32_t* rows;    // SciPy's indices, shape (starts[n_columns],), as are values
     const Value* values;
     std::size_t n_rows, n_columns;
 
@@ -66,7 +66,7 @@ struct CompressedColumns {
         const std::size_t n = entries(column);
         for (std::size_t i = 0; i < n; ++i) function(static_cast<std::size_t>(row[i]), static_cast<double>(value[i]));
     }
-    // Throws unless starts and row indices are valid; the caller checks that the arrays have these lengths.
+    // Throws unless starts and row indices are valid; the caller checks the lengths of the arrays.
     void check() const {
         require(starts[0] == 0, "the first column must start at 0");
         for (std::size_t j = 0; j < n_columns; ++j) {

@@ -272,10 +272,10 @@ void code_rows(const ForestPrograms& programs, const std::vector<CutIndex<T>>& i
 void Forest::add_program(const TreeProgram& program, const std::uint8_t* numbers, std::size_t count, double weight,
                          double* out) const {
     double answers[256];
-    for (std::size_t i = 0; i < program.answers.size(); ++i)
-        answers[i] = n_outputs_ == 1 ? weight * program.answers[i] : program.answers[i];
-    if (n_outputs_ == 1 && program.answers.size() <= 2) {
-        add_either(numbers, count, answers[0], answers[program.answers.size() - 1], out);
+    for (std::size_t i = 0; i < program.leaf_values.size(); ++i)
+        answers[i] = n_outputs_ == 1 ? weight * program.leaf_values[i] : program.leaf_values[i];
+    if (n_outputs_ == 1 && program.leaf_values.size() <= 2) {
+        add_either(numbers, count, answers[0], answers[program.leaf_values.size() - 1], out);
     } else if (n_outputs_ == 1) {
         for (std::size_t i = 0; i < count; ++i) out[i] += answers[numbers[i]];
     } else if (!vectors_.empty()) {
@@ -293,7 +293,7 @@ void Forest::score_by_programs(const ForestPrograms& programs, const std::vector
                                const MatrixView<T>& X, const double* weights, std::size_t first, std::size_t last,
                                double* out) const {
     CodedRows rows{decltype(CodedRows::codes)(indices.size()), std::vector<std::uint8_t>(indices.size())};
-    ProgramSlots slots(programs.n_answers());
+    ProgramSlots slots(programs.n_leaf_values());
     std::int32_t at[kProgramRows];
     for (; first < last; first += kProgramRows) {
         const std::size_t count = std::min(kProgramRows, last - first);

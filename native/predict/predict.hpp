@@ -85,7 +85,7 @@ private:
     void score_by_programs(const ForestPrograms& programs, const std::vector<CutIndex<T>>& indices,
                            const MatrixView<T>& X, const double* weights, std::size_t first, std::size_t last,
                            double* out) const;
-    // out += weight * program.answers[numbers[i]], i < count.
+    // out += weight * program.leaf_values[numbers[i]], i < count.
     void add_program(const TreeProgram& program, const std::uint8_t* numbers, std::size_t count, double weight,
                      double* out) const;
 

@@ -35,8 +35,8 @@ public:
     // asked(i) returns the step of node i, without its slots. Returns false if there are too many leaf values.
     template <class Asked>
     bool compile(Asked&& asked, TreeProgram& program) {
-        program.result = emit(0, kMostAnswers, asked, program);
-        return program.answers.size() <= kMostAnswers;
+        program.result = emit(0, kMostLeafValues, asked, program);
+        return program.leaf_values.size() <= kMostLeafValues;
     }
 
 private:
@@ -45,7 +45,7 @@ private:
     // Appends the steps of a node and returns the slot with its result; `slot` and those after it are free.
     template <class Asked>
     std::uint16_t emit(std::size_t node, std::uint16_t slot, Asked&& asked, TreeProgram& program) {
-        if (features_[node] < 0) return answer(values_[node], program);
+        if (features_[node] < 0) return leaf_slot(values_[node], program);
         const auto child = static_cast<std::size_t>(left_[node]);
         const std::size_t heavy = need_[child + 1] > need_[child] ? 1 : 0;
         std::uint16_t sides[2];
@@ -62,11 +62,11 @@ private:
     }
 
     // Slot of a leaf value, appended if new.
-    std::uint16_t answer(double value, TreeProgram& program) {
-        const auto known = std::find(program.answers.begin(), program.answers.end(), value);
-        const auto number = static_cast<std::size_t>(known - program.answers.begin());
-        if (known == program.answers.end()) program.answers.push_back(value);
-        return static_cast<std::uint16_t>(std::min(number, kMostAnswers - 1));  // with more the program is discarded
+    std::uint16_t leaf_slot(double value, TreeProgram& program) {
+        const auto known = std::find(program.leaf_values.begin(), program.leaf_values.end(), value);
+        const auto number = static_cast<std::size_t>(known - program.leaf_values.begin());
+        if (known == program.leaf_values.end()) program.leaf_values.push_back(value);
+        return static_cast<std::uint16_t>(std::min(number, kMostLeafValues - 1));  // with more the program is discarded
     }
 
     const std::int32_t* features_;
@@ -153,13 +153,13 @@ ForestPrograms::ForestPrograms(const std::vector<std::int64_t>& tree_offsets, co
         covers_all_ = covers_all_ && possible;
         if (!possible) continue;
         levels_saved += depth - programs_[tree].steps.size() / kStepsPerLevel;
-        n_answers_ = std::max(n_answers_, programs_[tree].answers.size());
+        n_leaf_values_ = std::max(n_leaf_values_, programs_[tree].leaf_values.size());
     }
     worth_while_ = levels_saved > kLevelsPerCode * columns_.size();
 }
 
-ProgramSlots::ProgramSlots(std::size_t n_answers) : bytes_((kMostAnswers + kWorkSlots) * kProgramRows) {
-    for (std::size_t i = 0; i < n_answers; ++i) std::fill_n(slot(i), kProgramRows, static_cast<std::uint8_t>(i));
+ProgramSlots::ProgramSlots(std::size_t n_leaf_values) : bytes_((kMostLeafValues + kWorkSlots) * kProgramRows) {
+    for (std::size_t i = 0; i < n_leaf_values; ++i) std::fill_n(slot(i), kProgramRows, static_cast<std::uint8_t>(i));
 }
 
 const std::uint8_t* run_program(const TreeProgram& program, const CodedRows& rows, ProgramSlots& slots) {

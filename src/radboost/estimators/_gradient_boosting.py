@@ -43,15 +43,15 @@ from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights, ends_of_all
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, read_tree_options
 
-# Where the number of rounds is given. With one score per row and with several: what learning_rate="auto" stands for,
-# and the least sum of weights in a leaf where TreeOptions do not say it. Chosen by the experiment in docs/rgb.md.
+# Values of "auto" where the number of rounds is given; with n_rounds="auto", `_rgb_trials.tune` chooses them.
+# Pairs: for regression and two classes, and for more classes. Chosen by the experiment in docs/rgb.md.
 LEARNING_RATES = (0.1, 0.3)
-MIN_LEAF_WEIGHTS = (10.0, 3.0)
-SUBSAMPLE = 0.5
-PENALTY = 0.3
+MIN_LEAF_WEIGHTS = (10.0, 3.0)  # least sum of weights in a leaf
+SUBSAMPLE = 0.5  # fraction of rows that each tree is grown on
+PENALTY = 0.3  # complexity_penalty
 BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and a copy at the start
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
-INSTEAD = {
+INSTEAD = {  # options of trees without an effect here -> advice in the error message
     "max_leaves": "The families bound its trees: give the sizes as family=TreeFamilies(sizes=...).",
     "growth": "Its trees grow best-first, up to the largest of the sizes that were drawn.",
     "split_criterion": "Its trees are split by the squared error of the gradients.",
@@ -59,10 +59,10 @@ INSTEAD = {
 
 
 class TargetMonitor(Monitor):
-    """The loss of gradient boosting on rows that it does not learn from."""
+    """Validation monitor of the loss of gradient boosting."""
 
     what = "loss"
-    units: FloatArray | None = None  # divisors of several targets, and of their scores
+    units: FloatArray | None = None  # shape (n_outputs,): scores are divided by these, as the targets already are
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class TargetMonitor(Monitor):
         super().__init__(rows, n_outputs, n_threads, stopping)
         self._targets = targets
         self._loss = loss
-        self.has_errors = rows.targets is None
+        self.has_errors = rows.targets is None  # classification
 
     def evaluate(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
-        """The loss of each row; with classes a tie is an error."""
+        """Loss of each row, and with classes the mask of wrong rows: of two classes, a score of 0 is wrong."""
         scores = scores if self.units is None else scores / self.units
         losses = ask(self._loss, "value", self._targets, scores)
         if not self.has_errors:
@@ -90,7 +90,7 @@ class TargetMonitor(Monitor):
 
 @with_constructor
 class GradientBoosting(BoostingEstimator):
-    """Base of gradient boosting: everything but the losses and the predictions from scores."""
+    """Base of RGBClassifier, RGBRegressor and AgnosticBoostClassifier, which add losses and predictions."""
 
     n_rounds: int | str = field(default="auto", kw_only=False)
     loss: str | TargetLoss = "auto"
@@ -134,28 +134,28 @@ class GradientBoosting(BoostingEstimator):
 
     @abstractmethod
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
-        """The loss for these rows, which are checked against it, and the number of scores per row."""
+        """Loss object for these rows, which are checked against it, and the number of scores per row."""
 
     @abstractmethod
     def _read_loss(self) -> TargetLoss:
-        """The loss that the parameter names."""
+        """Loss object of the parameter, before the number of classes is known."""
 
     @abstractmethod
     def _name_of_loss(self) -> str | TargetLoss:
-        """The parameter `loss` without "auto"."""
+        """Parameter `loss` with "auto" resolved: a name, or the user's object."""
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
-        """Targets of the loss: -1 and +1, or with more classes their indices; shape (n_rows,)."""
+        """Targets of the loss; of two classes -1 and +1, of more their indices; shape (n_rows,)."""
         indices = class_ids.astype(np.float64)
         return indices if n_outputs > 1 else 2.0 * indices - 1.0
 
     def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
-        """Unit of norms; `derivative` is that of the loss before the first round."""
-        # A leaf holds as many numbers as there are scores.
+        """Largest norm of leaf vectors for norm=1, from the derivative of the loss by the scores at the start."""
+        # For classes each entry of the derivative is of size 1; a leaf vector has one entry per score.
         return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
 
     def _units(self, targets: FloatArray, weights: RowWeights, n_threads: int) -> FloatArray | None:
-        """Powers of two that several targets are divided by before they are learned; None where they are not."""
+        """Powers of two, shape (n_outputs,), that the fit divides several targets by; None: it does not."""
         return None
 
     def _check_training(self, training: CheckedRows) -> None:
@@ -181,12 +181,12 @@ class GradientBoosting(BoostingEstimator):
             options=options,
         )
         settings = RGBSettings(
-            check_integer("n_candidates", self.n_candidates, 1, 4096),
-            PENALTY if isinstance(self.complexity_penalty, str) else float(self.complexity_penalty),
-            check_choice("step", self.step, STEPS),
-            0.0,  # learning_rate: `_adapt` sets it
-            seed,
-            n_threads,
+            n_candidates=check_integer("n_candidates", self.n_candidates, 1, 4096),
+            complexity_penalty=PENALTY if isinstance(self.complexity_penalty, str) else float(self.complexity_penalty),
+            step=check_choice("step", self.step, STEPS),
+            learning_rate=0.0,  # `_adapt` sets it
+            seed=seed,
+            n_threads=n_threads,
         )
         families = (self.family or TreeFamilies()).resolve()
         return FitSettings(growth, resolve_early_stopping(self.early_stopping), (settings, families))
@@ -220,7 +220,7 @@ class GradientBoosting(BoostingEstimator):
         """Refuse a warm start with other values for "auto": they depend on whether the number of rounds is given."""
         given = {**vars(self.tree_options or TreeOptions()), **vars(self), "largest_size": self.family or "auto"}
         left_open = [name for name in self._chosen if name != "n_rounds" and str(given[name]) == "auto"]
-        # After a lost worker the others go on from their rounds on an estimator that was never fitted.
+        # A fit that goes on after the loss of a worker has rounds, but its estimator was never fitted.
         then = getattr(self, "chosen_", now)
         changed = [name for name in left_open if then[name] != now[name]]
         if changed:
@@ -247,43 +247,43 @@ class GradientBoosting(BoostingEstimator):
         more = (rgb, chosen.family.resolve())
         given: GradientBoosting = with_chosen(self, chosen)
         plan = given._plan_as_given(prepared, replace(settings, growth=growth, more=more), trace)
-        # Larger families might have been chosen: they count in the bound.
+        # The bound counts all families that `tune` could choose, larger ones than the chosen too.
         n_families = plan.n_families if self.family is not None else len(TreeFamilies().resolve())
         return replace(plan, n_stages=chosen.n_rounds, n_families=n_families)
 
     def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         loss, n_outputs = self._resolve_loss(prepared)
         (rgb, families), stopping, validation = settings.more, settings.stopping, prepared.validation
-        rgb = replace(rgb, seed=settings.growth.seed)
+        rgb = replace(rgb, seed=settings.growth.seed)  # in a resumed fit that of the checkpoint
         growth, rgb = self._adapt(settings.growth, rgb, prepared.n_features, n_outputs)
         growth = replace(growth, constraints=read_constraints(self.tree_options, prepared, n_outputs))
         if stopping is not None and validation is None:
             prepared, validation, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
         weights = prepared.row_weights(folds_large=True)
-        learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
-        # A loss of differences sees an offset of the scores as one of the targets.
+        targets, loss_given = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
+        # A loss of f - y alone has the same values for the target y - offset and scores without the offset.
         of_difference = isinstance(loss, NamedTargetLoss) and loss.of_difference
-        within = learned if prepared.offset is None or not of_difference else learned - prepared.offset
-        units = self._units(within, weights, growth.n_threads)
+        shifted = targets if prepared.offset is None or not of_difference else targets - prepared.offset
+        units = self._units(shifted, weights, growth.n_threads)
         if units is not None:
-            learned, within = learned / units, within / units
-        loss_of_fit = named
+            targets, shifted = targets / units, shifted / units
+        loss_of_fit = loss_given
         if isinstance(loss, NamedTargetLoss):
             mean = partial(weights.mean, n_threads=growth.n_threads)
-            adapted = loss.for_rows(WeightedRows(within, weights.given, mean, weights.gather))
-            loss, loss_of_fit = adapted, named if adapted is loss else adapted
+            adapted = loss.for_rows(WeightedRows(shifted, weights.given, mean, weights.gather))
+            loss, loss_of_fit = adapted, loss_given if adapted is loss else adapted
         monitor = None
         if validation is not None:
-            targets = self._targets(validation.class_ids, validation.targets, n_outputs)
-            if targets.shape[1:] != learned.shape[1:]:
-                shapes = [1 if array.ndim == 1 else array.shape[1] for array in (targets, learned)]
+            val_targets = self._targets(validation.class_ids, validation.targets, n_outputs)
+            if val_targets.shape[1:] != targets.shape[1:]:
+                shapes = [1 if array.ndim == 1 else array.shape[1] for array in (val_targets, targets)]
                 raise ValueError(f"y_val has {shapes[0]} targets per row, and y has {shapes[1]}. Give all of them.")
-            targets = targets if units is None else targets / units
+            val_targets = val_targets if units is None else val_targets / units
             if isinstance(loss, NamedTargetLoss):
-                loss.check_targets(ends_of_all(targets, validation.collective))
-            monitor = self._type_of_monitor(validation, targets, loss, n_outputs, stopping, growth.n_threads)
+                loss.check_targets(ends_of_all(val_targets, validation.collective))
+            monitor = self._type_of_monitor(validation, val_targets, loss, n_outputs, stopping, growth.n_threads)
             monitor.units = units
-        maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace, units)
+        maker = self._maker(prepared, targets, weights, loss, n_outputs, growth, rgb, families, trace, units)
         return FitPlan(
             maker=maker,
             n_families=len(families),
@@ -292,7 +292,7 @@ class GradientBoosting(BoostingEstimator):
             keeps_best_round=stopping is not None,
             attributes={
                 "loss_": loss_of_fit,
-                "_loss_given": named,
+                "_loss_given": loss_given,
                 "_constraints": growth.constraints,
                 "_units_of_fit": units,
                 "chosen_": {
@@ -334,7 +334,7 @@ class GradientBoosting(BoostingEstimator):
 
         raw_rows = RawRows(prepared.X, prepared.order, growth.n_threads)
 
-        def raw_scores(trace: Trace) -> FloatArray:
+        def raw_scores(trace: Trace) -> FloatArray:  # scores of the training rows; `maker` exists when it is called
             plan = FitPlan(maker, len(families), rows.weights.total)
             ensemble: Ensemble = self._ensemble(trace, trace.n_rounds, plan, prepared)
             return raw_rows.scores(ensemble.decision_function, prepared.offset)

@@ -1,4 +1,4 @@
-"""Columns of X and products of columns, as hypotheses of the sparse models."""
+"""Columns of X and products of columns: hypotheses of the sparse models, and generators that propose them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def column_of(X: Any, feature: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class Column(Hypothesis):
-    """x -> x_j."""
+    """One column of X: x -> x_j."""
 
     feature: int
 
@@ -55,7 +55,7 @@ class Column(Hypothesis):
 
 @dataclass(frozen=True)
 class Product(Hypothesis):
-    """x -> the product of some columns, in ascending order; one that comes twice is squared."""
+    """Product of columns; `features` ascend, and a column that occurs twice is squared."""
 
     features: tuple[int, ...]
 
@@ -65,7 +65,7 @@ class Product(Hypothesis):
 
     def values(self, X: Any, n_threads: int = 1) -> FloatArray:
         values = column_of(X, self.features[0]).copy()
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # induction leaves such products out
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # see `Kind.overflows`
             for feature in self.features[1:]:
                 values *= column_of(X, feature)
         return values
@@ -80,7 +80,7 @@ class Product(Hypothesis):
 
 class ColumnKind(Kind[Column], of=Column, code=0):
     def add_outer(self, hypotheses: Sequence[Column], weights: FloatArray, X: Any, scores: FloatArray) -> None:
-        """Adds all columns as one product of matrices."""
+        """Add all columns as one product of matrices."""
         scores += np.asarray(X[:, [column.feature for column in hypotheses]] @ weights)
 
     def sparse_part(self, hypothesis: Column, weights: FloatArray, n_features: int) -> WeightedProduct:
@@ -97,14 +97,14 @@ class ProductKind(Kind[Product], of=Product, code=1):
     overflows = True
 
     def values(self, hypotheses: Sequence[Product], X: Any) -> FloatArray:
-        """Values of products; of sparse rows each column is made dense once for all of them."""
+        """Values of products; each column of a sparse X is made dense once for all of them."""
         if not sparse.issparse(X):
             return super().values(hypotheses, X)
         features = sorted({feature for product in hypotheses for feature in product.features})
         indices = {feature: index for index, feature in enumerate(features)}
         rows = X[:, features].toarray(order="F")
-        moved = [Product(tuple(indices[feature] for feature in product.features)) for product in hypotheses]
-        return super().values(moved, rows)
+        renumbered = [Product(tuple(indices[feature] for feature in product.features)) for product in hypotheses]
+        return super().values(renumbered, rows)
 
     def sparse_part(self, hypothesis: Product, weights: FloatArray, n_features: int) -> WeightedProduct:
         return WeightedProduct(hypothesis.features, weights)
@@ -129,7 +129,7 @@ class ProductKind(Kind[Product], of=Product, code=1):
 
 @dataclass(frozen=True)
 class GivenColumns(Generator, name="given"):
-    """The columns themselves."""
+    """Generator of the columns themselves, all of them in every round."""
 
     finite = True
 
@@ -138,22 +138,22 @@ class GivenColumns(Generator, name="given"):
         return lambda members, residual: columns
 
     def last_look(self, training: Training, residual: FloatArray) -> LastLook:
-        return LastLook(None)
+        return LastLook(None)  # all columns were candidates
 
 
 @dataclass(frozen=True)
 class Products(Generator, name="products"):
-    """Products of columns of any degree: each in the model times each column is a candidate.
+    """Generator of products of columns: each column, and each product in the model times each column.
 
     Duchi and Singer (2009), section 10.
 
-    Induction starts from the bias, whose products are the columns themselves. If none of these helps, all products of
-    two columns are candidates too: of an exclusive or, only the product of the two columns helps. With more of them
-    than `MOST_PAIRS` or `MOST_PAIR_VALUES`, only the columns with the steepest slopes are multiplied. Products of three
-    and more columns are never tried if no part of them helps.
+    If none of these candidates lowers the objective, all products of two columns are tried: for an exclusive or, only
+    the product of its two columns helps. With more of them than `MOST_PAIRS` or `MOST_PAIR_VALUES`, only the columns
+    with the steepest slopes are multiplied. A product of three or more columns is tried only when a product of all but
+    one of them is in the model.
     """
 
-    max_degree: int | None = None
+    max_degree: int | None = None  # columns in a product, repeats included; None: any number
 
     def validate(self) -> None:
         if self.max_degree is not None:
@@ -181,18 +181,18 @@ class Products(Generator, name="products"):
         if self.max_degree == 1:
             return LastLook("columns")
         n_pairs = max(1, min(MOST_PAIRS, MOST_PAIR_VALUES // max(1, m)))
-        most = (math.isqrt(8 * n_pairs + 1) - 1) // 2
-        features, some = list(range(d)), ""
+        most = (math.isqrt(8 * n_pairs + 1) - 1) // 2  # largest n with n (n + 1) / 2 <= n_pairs, squares included
+        features, restriction = list(range(d)), ""
         if d > most:
             features = sorted(np.argsort(-_slopes_by_column(training, residual), kind="stable")[:most].tolist())
-            some = f" ({most} of the {d} columns)"
-        members = "" if self.max_degree == 2 and not some else ", products in the model times a column"
+            restriction = f" ({most} of the {d} columns)"
+        longer = "" if self.max_degree == 2 and not restriction else ", products in the model times a column"
         pairs = (Product(pair) for pair in combinations_with_replacement(features, 2))
-        return LastLook(f"columns{members} and products of two columns{some}", pairs)
+        return LastLook(f"columns{longer} and products of two columns{restriction}", pairs)
 
 
 def _slopes_by_column(training: Training, residual: FloatArray) -> FloatArray:
-    """Slope of the loss along each standardized column, summed over outputs; shape (n_columns,)."""
+    """Absolute slope of the loss along each standardized column, summed over outputs; `residual`: see `Proposing`."""
     d = training.X.shape[1]
     result = np.zeros(d)
     for begin in range(0, d, COLUMNS_AT_ONCE):
@@ -201,7 +201,7 @@ def _slopes_by_column(training: Training, residual: FloatArray) -> FloatArray:
         means = (columns * training.row_weights).sum(axis=1)
         centred = columns - means[:, None]
         spread = np.sqrt((centred**2 * training.row_weights).sum(axis=1))
-        slopes = sum(np.abs((centred * residuals).sum(axis=1)) for residuals in residual)
+        slopes = sum(np.abs((centred * by_row).sum(axis=1)) for by_row in residual)
         result[begin : begin + COLUMNS_AT_ONCE] = np.divide(
             slopes, spread, out=np.zeros_like(spread), where=spread > 0.0
         )

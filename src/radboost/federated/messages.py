@@ -1,4 +1,4 @@
-"""Messages between the server and its clients, and their transport. Nothing in a message is code."""
+"""Messages between the server and its clients, and their transport. They hold JSON and arrays, and never pickles."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.rows.domains import DomainModel
 from radboost.trees.tree import Tree
 
-Facts = dict[str, Any]  # values that JSON has
+Facts = dict[str, Any]  # values of JSON
 Arrays = dict[str, npt.NDArray[Any]]
-MAX_SPLITS = 2**12  # of a proposed tree
+MAX_SPLITS = 2**12  # of a tree in a message
 
 
 @dataclass(frozen=True)
 class Message:
-    """Request or reply: an action, facts, and arrays."""
+    """Request or reply: an action (the name of a handler in client.py, repeated by its reply), facts, and arrays."""
 
     action: str
     facts: Facts = field(default_factory=dict)
@@ -31,16 +31,16 @@ class Message:
 
     @property
     def n_bytes(self) -> int:
-        """Size of the content, without Flower's envelope."""
+        """Size of facts (as JSON) and arrays, without what Flower adds."""
         return len(json.dumps(self.facts)) + sum(array.nbytes for array in self.arrays.values())
 
 
 @dataclass(frozen=True)
 class Task:
-    """Learning problem, Q and the fixed candidates; each client gets it once."""
+    """Learning problem, the model of Q(domain | x), and hypotheses fixed in advance; each client gets it once."""
 
     loss: str
-    classes: Sequence[Any]  # ascending
+    classes: Sequence[Any]  # labels, ascending
     domains: Sequence[Any]  # ascending
     n_features: int
     domain_model: DomainModel | None  # None with one domain
@@ -48,19 +48,19 @@ class Task:
 
 
 class Transport(ABC):
-    """Delivery of messages to nodes."""
+    """Delivery of messages to nodes, Flower's name for the processes of clients."""
 
     @abstractmethod
     def connected(self) -> list[int]:
-        """Numbers of the nodes that can be reached now."""
+        """IDs of the nodes that can be reached now."""
 
     @abstractmethod
     def send(self, requests: Mapping[int, Message]) -> Iterable[tuple[int, Message | str]]:
-        """Pairs of a node and its reply, or of a node and its error message; any number of them, in any order."""
+        """Pairs of a node and its reply or error message, in any order; a node may have none, or several."""
 
 
 class ProtocolError(ValueError):
-    """A message that a client or server that follows the protocol does not send."""
+    """Message that breaks the protocol: a correct client or server never sends it."""
 
 
 def require(condition: bool, message: str) -> None:
@@ -90,7 +90,7 @@ def unpack_hypotheses(message: Message, n_features: int, prefix: str) -> list[An
 
 
 def check_voting_tree(hypothesis: Any, n_features: int) -> None:
-    """Refuse all but trees whose leaves are -1 and +1: edges of others have other units."""
+    """Refuse all but trees with leaves -1 and +1: only their edges, sums of D y h(x), can be compared."""
     is_tree = isinstance(hypothesis, Tree) and hypothesis.n_outputs == 1
     require(is_tree, f"{type(hypothesis).__name__} is no voting tree")
     require(hypothesis.n_features == n_features, f"a tree is for {hypothesis.n_features} columns, not for {n_features}")
@@ -98,7 +98,7 @@ def check_voting_tree(hypothesis: Any, n_features: int) -> None:
     require(bool((np.abs(leaves) == 1.0).all()), "a leaf of a tree is neither -1 nor +1")
     splits = [array[hypothesis.feature >= 0] for array in (hypothesis.feature, hypothesis.threshold)]
     n_inner, n_splits = len(splits[0]), hypothesis.n_splits
-    # A stump pair has its second question at both leaves of the first.
+    # A stump pair is a tree of three inner nodes that counts as two splits: both lower nodes have the same one.
     is_pair = n_inner == 3 and n_splits == 2 and all(array[1] == array[2] for array in splits)
     require(n_splits == n_inner or is_pair, f"a tree says that it has {n_splits} questions, and has {n_inner}")
     require(n_inner <= MAX_SPLITS, f"a tree has {n_inner} questions; at most {MAX_SPLITS} are taken")

@@ -1,8 +1,9 @@
-"""Newton's method on working sets, which is faster than the bounds of the paper (`bounds.py`).
+"""Proximal Newton method on working sets, like skglm's ProxNewton; faster than the paper's bounds (`bounds.py`).
 
-The bounds hold for the largest curvature of a loss. Here the loss is replaced by its quadratic model at the current
-scores. Descent along columns minimizes the model plus the penalty, and a line search ensures that the objective falls.
-Working sets exclude columns that meet the termination condition of Duchi and Singer (2009), section 8.
+The bounds hold for the largest curvature of a loss. Here a change d of the scores minimizes residual . d + d^T H d / 2
+plus the penalty. `residual` is the gradient of the mean loss by the scores, H its Hessian. Coordinate descent finds d,
+and a line search ensures that the objective falls. Working sets exclude columns that meet the termination condition of
+Duchi and Singer (2009), section 8.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from radboost.linear.columns import Indices
 from radboost.linear.problem import Point, SparseProblem, Trail
 
 SMALLEST_WORKING_SET = 64
-MODEL_FRACTION = 0.1  # accuracy of the minimum of the model, relative to the violation at its start
+MODEL_FRACTIONS = 0.1, 1e-6  # two trials: accuracy of the model's minimum, relative to the violation at its start
 SET_FRACTION = 0.3  # accuracy on a working set, relative to the violation outside
 MOST_PASSES = 300  # over the columns, for one model
 ENOUGH_DECREASE = 1e-4  # of the objective, relative to the decrease of the model (Armijo)
 SHORTEST_STEP = 1e-10
 ROUNDING = 1e-14  # relative error of the objective
-DUST = 1e-13  # weights below this fraction of the largest one are rounding errors
+NEGLIGIBLE = 1e-13  # weights below this fraction of the largest one are rounding errors
 
 
 def solve_by_newton(problem: SparseProblem, point: Point, tolerance: float, n_rounds: int, trail: Trail) -> Point:
-    """Steps until no termination condition is violated by more than `tolerance`; each is one Newton step."""
+    """Move `point` by Newton steps until no violation exceeds `tolerance`; at most `n_rounds`, recorded in `trail`."""
     newton = Newton(problem, point, problem.objective(point))
     size = SMALLEST_WORKING_SET
     while len(trail.objective) < n_rounds:
@@ -44,17 +45,17 @@ def solve_by_newton(problem: SparseProblem, point: Point, tolerance: float, n_ro
             break
         size *= 2
     if problem.penalty.sparse:
-        _sweep(problem, point)
+        _drop_negligible(problem, point)
     return point
 
 
-def _sweep(problem: SparseProblem, point: Point) -> None:
-    """Remove columns whose weights are rounding: a duplicate of another one, for example."""
+def _drop_negligible(problem: SparseProblem, point: Point) -> None:
+    """Set weights to 0 that are rounding errors: that of a duplicate of another column, for example."""
     sizes = np.abs(point.weights).max(axis=1, initial=0.0)
-    dust = np.flatnonzero((sizes > 0.0) & (sizes <= DUST * sizes.max(initial=0.0)))
-    if len(dust):
-        point.scores = point.scores - problem.columns.scores(dust, point.weights[dust])
-        point.weights[dust] = 0.0
+    dropped = np.flatnonzero((sizes > 0.0) & (sizes <= NEGLIGIBLE * sizes.max(initial=0.0)))
+    if len(dropped):
+        point.scores = point.scores - problem.columns.scores(dropped, point.weights[dropped])
+        point.weights[dropped] = 0.0
 
 
 def newton_step(problem: SparseProblem, point: Point, columns: Indices) -> bool:
@@ -69,22 +70,22 @@ def _working_set(violations: FloatArray, used: Indices, size: int) -> Indices:
     """Columns in the model, and those outside that violate their condition most; ascending."""
     outside = violations.copy()
     outside[used] = 0.0
-    helpful = np.flatnonzero(outside)
+    violated = np.flatnonzero(outside)
     room = size - len(used)
-    if room < len(helpful):
-        helpful = helpful[np.argsort(-outside[helpful], kind="stable")[:room]]
-    return np.sort(np.concatenate([used, helpful]))
+    if room < len(violated):
+        violated = violated[np.argsort(-outside[violated], kind="stable")[:room]]
+    return np.sort(np.concatenate([used, violated]))
 
 
 @dataclass
 class Newton:
-    """Newton's method at a point, which it moves. Weights outside a working set are not paid for in `objective`."""
+    """Newton's method, which moves `point`. `objective` is without the penalty of weights outside the working set."""
 
     problem: SparseProblem
     point: Point
     objective: float
     passes: int = 0  # over the columns in the last descent, an estimate for the next one
-    blind: bool = False  # True: the last step was too short to change the objective visibly
+    unchecked: bool = False  # True: the decrease of the last step was below rounding, so it was not checked
 
     def solve_on(self, working: Indices, goal: float, n_rounds: int, trail: Trail) -> bool:
         """Step on a working set until no condition is violated by more than `goal`; True if a step helped."""
@@ -93,13 +94,13 @@ class Newton:
             residual = problem.residual(point.scores)
             slopes = problem.slopes(residual, working)
             _, inside = problem.violations(point.weights[working], slopes, residual, working)
-            helped = helped or inside <= 0.5 * before < np.inf
-            if (helped and inside <= goal) or (self.blind and inside > 0.5 * before):
+            helped = helped or inside <= 0.5 * before < np.inf  # an unchecked step helps if it halves the violation
+            if (helped and inside <= goal) or (self.unchecked and inside > 0.5 * before):
                 break
             # If the step fails, the model is minimized more accurately, and the step is tried again.
-            if not any(self.step(working, residual, slopes, fraction * inside) for fraction in (MODEL_FRACTION, 1e-6)):
+            if not any(self.step(working, residual, slopes, fraction * inside) for fraction in MODEL_FRACTIONS):
                 break
-            helped, before = helped or not self.blind, inside
+            helped, before = helped or not self.unchecked, inside
             trail.note(self.objective, int(np.count_nonzero(point.weights[working].any(axis=1))))
         return helped
 
@@ -115,13 +116,13 @@ class Newton:
         steps, shift = weights - old, intercept - point.intercept
         expected = float((slopes * steps).sum() + residual.sum(axis=1) @ shift)
         expected += problem.price_of(working, weights) - problem.price_of(working, old)
-        self.blind = abs(expected) <= ROUNDING * max(1.0, abs(self.objective))
+        self.unchecked = abs(expected) <= ROUNDING * max(1.0, abs(self.objective))
         fraction = 1.0
-        while (expected < 0.0 or self.blind) and fraction > SHORTEST_STEP:
+        while (expected < 0.0 or self.unchecked) and fraction > SHORTEST_STEP:
             tried = weights if fraction == 1.0 else old + fraction * steps
             scores = point.scores + fraction * direction
             value = problem.mean_loss(scores) + problem.price_of(working, tried)
-            if self.blind or value < min(self.objective, self.objective + ENOUGH_DECREASE * fraction * expected):
+            if self.unchecked or value < min(self.objective, self.objective + ENOUGH_DECREASE * fraction * expected):
                 point.weights[working], point.scores, self.objective = tried, scores, value
                 point.intercept = point.intercept + fraction * shift
                 return bool(steps.any() or shift.any())
@@ -131,9 +132,10 @@ class Newton:
     def _minimum_of_the_model(
         self, working: Indices, residual: FloatArray, tolerance: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weights and intercept that minimize the quadratic model plus the penalty, and the way there in scores."""
+        """Weights and intercept that minimize the quadratic model plus the penalty, and the change of the scores, d."""
         problem, point, coupled = self.problem, self.point, self.problem.loss.coupled
         diagonal = problem.diagonal(point.scores)
+        # With a coupled (multinomial) loss the model has the Hessian diag(p) - p p^T of each row, p being `curvature`.
         weights, intercept = point.weights[working], point.intercept.copy()
         self.passes, direction = problem.columns.native.descend(
             working,

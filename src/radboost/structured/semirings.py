@@ -22,7 +22,10 @@ class Semiring(Enum):
     TROPICAL = "tropical"
 
 
-LOG, TROPICAL = Semiring
+LOG = Semiring.LOG
+"""Cost of several paths: -log of the sum of exp(-cost)."""
+TROPICAL = Semiring.TROPICAL
+"""Cost of several paths: the smallest."""
 
 
 def get_semiring(semiring: str | Semiring) -> Semiring:

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.boosting.coordinate import EXHAUSTED, NO_LOSS, NOTHING, PATIENCE
 from radboost.boosting.driver import End, RoundMaker
@@ -39,6 +40,7 @@ ENOUGH = 1e-5  # decrease of a round, relative to the objective, below which all
 LONGEST_CHANGE = 16.0  # of a weight in a joint step: without prices minima may be at infinity
 STEEPEST = 1e300  # stands for slopes that are not finite
 LEAST_DECREASE = 1e-10  # of a step for the maximum, relative to the objective: smaller ones would go on for long
+JOINT_EVERY = 5  # rounds between two joint steps while drawn hypotheses still lower the objective
 MOST_AT_ONCE = 100  # members in a joint step: the curvature of each takes a pass over the rows
 
 
@@ -159,8 +161,11 @@ class MultiSourceDescent(RoundMaker):
         elif maximum is not None:
             before = self._value
             steps = self._step_of_the_worst(round_index, maximum)
-            if before - self._value <= ENOUGH * before:
-                steps = steps + self._joint_step(round_index, maximum)
+            # Drawn hypotheses go on lowering the objective a little; then members step together only now and then.
+            due = not (steps and self._randomised) or (round_index + 1) % JOINT_EVERY == 0
+            if due and before - self._value <= ENOUGH * before:
+                with one_blas_thread:
+                    steps = steps + self._joint_step(round_index, maximum)
         else:
             steps = self._steepest_step(round_index)
         self._discard_unused()

@@ -18,11 +18,13 @@ from distributed_tools import arguments_of, cut, everything, fit_by_threads, wor
 from fingerprints import fractions, table
 from prepared_rows import prepare
 from radboost import (
+    AgnosticBoostClassifier,
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
     RGBClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
+    SparseBoostClassifier,
 )
 from radboost.distributed.collections import plain_parts
 from radboost.distributed.learning import FitTask
@@ -54,16 +56,6 @@ def spread(given: dict[str, Any], n_parts: int = 7) -> list[Any]:
     return parts
 
 
-def compare(estimator: Any, n_workers: tuple[int, ...] = (1, 3), **given: Any) -> Any:
-    """A fit on one machine, and the same on several workers."""
-    expected = clone(estimator).fit(**given)
-    for number in n_workers:
-        for model in fit_by_threads(estimator, spread(given), number, **given):
-            assert everything(model)[:-1] == everything(expected)[:-1]
-            assert model.history_ == expected.history_
-    return expected
-
-
 def late(model: Any, rows: Any, y: Any) -> float:
     """A metric that looks at the rows itself."""
     return float(np.mean((model.predict(rows) == y)[np.nan_to_num(rows[:, 0]) > 0.0]))
@@ -83,11 +75,18 @@ WHOLE = {"sample_weight": np.floor(fractions(240))}
 KNOWN = {"sources": SOURCES, "sample_weight": 2.0 * ~np.isnan(X).any(axis=1)}  # of rows without a missing value
 READY = MultiSourceBoostClassifier(1).fit(X[::2], LABELS[::2], sources=SOURCES[::2]).domain_classifier_
 FROZEN = FrozenEstimator(LogisticRegression().fit(np.nan_to_num(X), SOURCES))
+FRAME, NAMES = words()
+NEW = FRAME[:60].assign(a=["new" if k % 9 == 0 else word for k, word in enumerate(FRAME["a"][:60])])
 #: estimator, what `fit` is given besides X and labels
 CASES: list[tuple[Any, dict[str, Any]]] = [
     (DEEP, VAL),
     (clone(DEEP).set_params(early_stopping=2, n_rounds=6), {**VAL, "sample_weight_val": WEIGHTS_VAL}),
     (RGBClassifier(3, early_stopping=2), {**VAL, "sample_weight": fractions(240), "sample_weight_val": fractions(70)}),
+    # some categories are new, and some columns have nothing but missing values in a part
+    (
+        clone(DEEP).set_params(categorical_features=["a", "d"], calibration=None),
+        {"X": FRAME, "y": NAMES, "X_val": NEW, "y_val": NAMES[:60]},
+    ),
     (RGBRegressor(3), {"y": LABELS * 1.5, "X_val": X_VAL.astype(np.float32), "y_val": LABELS_VAL * 1.5}),
     (RGBRegressor(3), {"y": SQUARES, "X_val": X_VAL.astype(np.float32), "y_val": SQUARES_VAL}),
     (RGBClassifier(3, calibration=None), {"y": TWO, "offset": OFFSET}),
@@ -117,24 +116,19 @@ CASES: list[tuple[Any, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("estimator", "given"), CASES)
-def test_models_and_histories_are_those_of_one_machine(estimator: Any, given: dict[str, Any]) -> None:
-    # Of nine workers some have no training rows, some no validation rows, and so no weights of either.
-    model = compare(estimator, (1, 3, 9), **{"X": X, "y": LABELS, **given})
-    stops = estimator is EARLY or getattr(estimator, "domain_classifier", None) is READY
-    assert ("validation_loss" in model.history_) == ("X_val" in given or stops)
-    assert "eval_metric" not in given or len(model.history_) >= 6
-    has_q = len(np.unique(given.get("sources", "a"))) > 1
-    assert has_q == (getattr(model, "domain_classifier_", None) is not None)
-
-
 @pytest.mark.filterwarnings("ignore:Column")
-def test_validation_rows_with_text() -> None:
-    """Some categories are new, and some columns have nothing but missing values in a part."""
-    frame, labels = words()
-    watched = frame.iloc[:60].reset_index(drop=True)
-    watched["a"] = [word if k % 9 else "new" for k, word in enumerate(watched["a"])]
-    estimator = clone(DEEP).set_params(categorical_features=["a", "d"], calibration=None)
-    compare(estimator, X=frame, y=labels, X_val=watched, y_val=labels[:60])
+def test_models_and_histories_are_those_of_one_machine(estimator: Any, given: dict[str, Any]) -> None:
+    given = {"X": X, "y": LABELS, **given}
+    expected = clone(estimator).fit(**given)
+    for number in (1, 3, 9):  # of nine some have no training rows, some no validation rows, nor weights of either
+        for model in fit_by_threads(estimator, spread(given), number, **given):
+            assert everything(model)[:-1] == everything(expected)[:-1]
+            assert model.history_ == expected.history_
+    stops = estimator is EARLY or getattr(estimator, "domain_classifier", None) is READY
+    assert ("validation_loss" in expected.history_) == ("X_val" in given or stops)
+    assert "eval_metric" not in given or len(expected.history_) >= 6
+    has_q = len(np.unique(given.get("sources", "a"))) > 1
+    assert has_q == (getattr(expected, "domain_classifier_", None) is not None)
 
 
 def test_rows_in_memory_are_cut_into_parts() -> None:
@@ -230,6 +224,11 @@ def test_other_refusals() -> None:
             FitTask.of(estimator, arguments_of(**{name: np.ones(240)}))
     with pytest.raises(TypeError, match=r"takes no sources\. sources are for MultiSourceBoostClassifier"):
         FitTask.of(RGBClassifier(), arguments_of(sources=SOURCES))
+    for kind in (AgnosticBoostClassifier, SparseBoostClassifier):
+        with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
+            FitTask.of(kind(), arguments_of())
+    with pytest.raises(ValueError, match="bins must be 'exact' or 'sketch'; got 'quantile'"):
+        FitTask.of(RGBClassifier(3), arguments_of(), bins="quantile")
     empty = {"X": X, "y": LABELS, "X_val": X_VAL[:0], "y_val": LABELS_VAL[:0]}
     with pytest.raises(ValueError, match="X_val has no rows: every partition is empty"):
         fit_by_threads(DEEP, spread(empty), 2, **empty)

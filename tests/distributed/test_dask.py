@@ -97,25 +97,17 @@ def test_what_else_fit_takes(client: Any, tmp_path: Path) -> None:
     watched = {"X_val": X[::3], "y_val": y[::3], "offset_val": offset[::3]}
     expected = clone(DEEP).fit(X, y, offset=offset, **watched, eval_metric=own_metric)
     rows, labels, offsets = (spread(client, part, 5) for part in (X, y, offset))
+    more = {"offset": offsets, "eval_metric": own_metric, "client": client}
     seen: list[Any] = []
     heard = SimpleNamespace(on_round_end=lambda context: seen.append((dict(context.history), context.fitted_estimator)))
     for given in (watched, {name: spread(client, part, 2) for name, part in watched.items()}):
-        model = cluster_fits.fit(
-            clone(DEEP),
-            rows,
-            labels,
-            offset=offsets,
-            **given,
-            eval_metric=own_metric,
-            callbacks=[heard, Checkpoint(path)],
-            client=client,
-        )
+        model = cluster_fits.fit(clone(DEEP), rows, labels, **given, **more, callbacks=[heard, Checkpoint(path)])
         assert everything(model) == everything(expected)
         assert model.history_ == expected.history_
     assert [history["validation_loss"][-1] for history, _ in seen] == 2 * expected.history_["validation_loss"]
     assert everything(seen[2][1])[0] == everything(expected)[0]
     longer = clone(DEEP).set_params(n_rounds=5)
-    more = {"offset": offsets, **watched, "eval_metric": own_metric, "resume_from": path, "client": client}
+    more |= {**watched, "resume_from": path}
     expected = clone(longer).fit(X, y, offset=offset, **watched, eval_metric=own_metric)
     assert everything(cluster_fits.fit(clone(longer), rows, labels, **more)) == everything(expected)
     given = clone(longer)
@@ -129,45 +121,34 @@ def test_what_else_fit_takes(client: Any, tmp_path: Path) -> None:
 
 def test_an_error_of_one_worker_is_the_error_of_the_fit(client: Any) -> None:
     X, y = table(2, 90, 4)
-    weights = np.ones(90)
-    weights[80] = -1.0
-    given = clone(DEEP)
+    given, weights = clone(DEEP), np.where(np.arange(90) == 80, -1.0, 1.0)
+    rows, labels, weights = (spread(client, part, 4) for part in (X, y, weights))
     with pytest.raises(ValueError, match="holds negative weights"):
-        cluster_fits.fit(
-            given, spread(client, X, 4), spread(client, y, 4), sample_weight=spread(client, weights, 4), client=client
-        )
+        cluster_fits.fit(given, rows, labels, sample_weight=weights, client=client)
     assert not hasattr(given, "ensemble_")
 
 
 def test_warnings_come_to_the_client(client: Any) -> None:
     X, y = table(2, 60, 4)
+    rows, labels, weights = (spread(client, part, 3) for part in (X, y, np.full(60, 0.01)))
     with pytest.warns(UserWarning, match="sum to 0.6 for 60 rows"):
-        cluster_fits.fit(
-            clone(DEEP),
-            *(spread(client, part, 3) for part in (X, y)),
-            sample_weight=spread(client, np.full(60, 0.01), 3),
-            client=client,
-        )
+        cluster_fits.fit(clone(DEEP), rows, labels, sample_weight=weights, client=client)
 
 
 def test_what_is_no_collection_is_refused(client: Any) -> None:
     X, y = table(2, 60, 4)
-    with pytest.raises(TypeError, match="X must be a Dask array, a Dask data frame, or a list"):
-        cluster_fits.fit(clone(DEEP), X, y, client=client)
-    with pytest.raises(ValueError, match="X has 2 partitions and y has 3"):
-        cluster_fits.fit(clone(DEEP), spread(client, X, 2), spread(client, y, 3), client=client)
-    with pytest.raises(ValueError, match="X has 60 rows, and y has 59"):
-        cluster_fits.fit(clone(DEEP), da.from_array(X), da.from_array(y[1:]), client=client)
-    with pytest.raises(TypeError, match=r"client must be a distributed\.Client or None"):
-        cluster_fits.fit(clone(DEEP), X, y, client="tcp://here")
+    tall, low = [dask.delayed(X[:30])], [dask.delayed(y[:20])]
+    for rows, labels, to, kind, message in (
+        (X, y, client, TypeError, "X must be a Dask array, a Dask data frame, or a list"),
+        (spread(client, X, 2), spread(client, y, 3), client, ValueError, "X has 2 partitions and y has 3"),
+        (da.from_array(X), da.from_array(y[1:]), client, ValueError, "X has 60 rows, and y has 59"),
+        (tall, low, client, ValueError, "A partition of X has 30 rows, and the one of y beside it has 20"),
+        (X, y, "tcp://here", TypeError, r"client must be a distributed\.Client or None"),
+    ):
+        with pytest.raises(kind, match=message):
+            cluster_fits.fit(clone(DEEP), rows, labels, client=to)
     with pytest.raises(TypeError, match=r"For rows in memory call model\.predict"):
         cluster_fits.predict(DeepBoostClassifier(2, complexity_penalty=0.1).fit(X, y), X)
-
-
-def test_partitions_of_different_heights_are_refused(client: Any) -> None:
-    X, y = table(2, 60, 4)
-    with pytest.raises(ValueError, match="A partition of X has 30 rows, and the one of y beside it has 20"):
-        cluster_fits.fit(clone(DEEP), [dask.delayed(X[:30])], [dask.delayed(y[:20])], client=client)
 
 
 @pytest.mark.slow

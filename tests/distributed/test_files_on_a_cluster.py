@@ -36,23 +36,22 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def sales(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame]:
-    """Three files of a table, and the table."""
+def sales(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+    """Three files of a table, the table, and what of it are features."""
     X, y = table(1, 150, 3, 3)
     frame = pd.DataFrame(X, columns=list("abc")).assign(shop=pd.Series(X[:, 0] * 3).round().map(lambda x: f"s{x}"))
     frame = frame.assign(weight=fractions(150), bought=np.array(["no", "later", "yes"])[y])
     folder = tmp_path_factory.mktemp("sales")
     for number in range(3):
         frame.iloc[50 * number : 50 * number + 50].to_parquet(folder / f"{number}.parquet", row_group_size=20)
-    return folder, frame
+    return folder, frame, frame.drop(columns=["bought", "weight"])
 
 
 @pytest.fixture(scope="module")
 def fitted(client: Any, sales: Any) -> tuple[Any, Any]:
     """The model of the files, and that of the table."""
-    folder, frame = sales
+    folder, frame, X = sales
     own = clone(DEEP).set_params(categorical_features=["shop"])
-    X = frame.drop(columns=["bought", "weight"])
     expected = clone(own).fit(X, frame["bought"], frame["weight"])
     found = cluster_fits.fit(own, f"{folder}/*.parquet", "bought", sample_weight="weight", client=client)
     return found, expected
@@ -64,21 +63,18 @@ def test_files_of_a_cluster(fitted: Any) -> None:
 
 
 def test_predictions_of_files(client: Any, sales: Any, fitted: Any) -> None:
-    folder, frame = sales
+    folder, _, X = sales
     found, expected = fitted
     answers = cluster_fits.predict_proba(found, str(folder))
     assert answers.shape == (150, 3)
-    np.testing.assert_array_equal(answers.compute(), expected.predict_proba(frame.drop(columns=["bought", "weight"])))
+    np.testing.assert_array_equal(answers.compute(), expected.predict_proba(X))
     labels = cluster_fits.predict(found, [folder / "1.parquet"])
-    np.testing.assert_array_equal(
-        labels.compute(), expected.predict(frame.drop(columns=["bought", "weight"]).iloc[50:100])
-    )
+    np.testing.assert_array_equal(labels.compute(), expected.predict(X.iloc[50:100]))
 
 
 def test_what_is_refused(client: Any, sales: Any) -> None:
-    _, frame = sales
     with pytest.raises(ValueError, match="columns are for X that names Parquet files"):
-        cluster_fits.fit(clone(DEEP), [], frame["bought"], columns=["a"], client=client)
+        cluster_fits.fit(clone(DEEP), [], sales[1]["bought"], columns=["a"], client=client)
 
 
 def test_what_each_worker_held(sales: Any, fitted: Any, tmp_path: Path) -> None:
@@ -109,7 +105,7 @@ def test_the_client_shows_the_rounds(
     client: Any, sales: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, calibration: Any
 ) -> None:
     monkeypatch.setattr(_progress, "_RichBar", no_rich)
-    folder, frame = sales
+    folder, frame, _ = sales
     own = DeepBoostClassifier(3, max_depth=1, complexity_penalty=0.01, calibration=calibration, verbose=1)
     clone(own).fit(frame[["a", "b"]], frame["bought"])
     expected = capsys.readouterr().err

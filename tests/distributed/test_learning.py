@@ -26,12 +26,10 @@ from distributed_tools import (
 )
 from fingerprints import fractions, table
 from radboost import (
-    AgnosticBoostClassifier,
     DeepBoostClassifier,
     RGBClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
-    SparseBoostClassifier,
     TreeOptions,
 )
 from radboost.distributed.learning import FitTask
@@ -212,7 +210,7 @@ def test_a_generator_is_asked_for_one_seed() -> None:
         assert everything(model)[:-1] == everything(expected)[:-1]
 
 
-def test_parts_that_differ_are_refused() -> None:
+def test_parts_that_differ_and_bad_labels_and_weights_are_refused() -> None:
     X, y = TWO
     refused([LoadedPartition(X, y), LoadedPartition(X[:, :4], y)], "one has 5 columns, dense")
     frame = pd.DataFrame(X, columns=list("abcde"))
@@ -220,21 +218,11 @@ def test_parts_that_differ_are_refused() -> None:
     refused([LoadedPartition(X, y), LoadedPartition(sparse.csr_matrix(np.nan_to_num(X)), y)], "sparse")
     refused([LoadedPartition(X, y), LoadedPartition(X, y.astype(str))], "labels of different types")
     refused([LoadedPartition(X[:0], y[:0]), LoadedPartition(X[:0], y[:0])], "every partition is empty")
-
-
-def test_bad_labels_and_weights_are_refused() -> None:
-    X, y = TWO
     ones = np.ones(len(y))
     refused([LoadedPartition(X, y * 0), LoadedPartition(X, y * 0)], "only one class")
     refused([LoadedPartition(X, y + 0.5), LoadedPartition(X, y)], "continuous")
     refused([LoadedPartition(X, y, 0 * ones), LoadedPartition(X, y, 0 * ones)], "zero for every row")
     refused([LoadedPartition(X, y, 2.0**51 * ones), LoadedPartition(X, y, 2.0**51 * ones)], "the sum at most")
-
-
-@pytest.mark.parametrize("kind", [AgnosticBoostClassifier, SparseBoostClassifier])
-def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
-    with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
-        FitTask.of(kind(), arguments_of())
 
 
 @pytest.mark.parametrize(
@@ -310,8 +298,3 @@ def test_bins_of_a_sketch_depend_on_the_partitioning() -> None:
     assert len({*models(0), *models(0)}) == 1
     assert {*models(0)} != {*models(1)}
     assert repr(everything(clone(estimator).fit(X, y, fractions(900)))) not in models(0)
-
-
-def test_other_bins_are_refused() -> None:
-    with pytest.raises(ValueError, match="bins must be 'exact' or 'sketch'; got 'quantile'"):
-        FitTask.of(RGBClassifier(3), arguments_of(), bins="quantile")

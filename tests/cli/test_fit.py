@@ -113,10 +113,9 @@ def test_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     verdict = said["verdict"]
     assert "error" in verdict["further"]
     assert "log loss" not in verdict["further"]  # a policy has none
-    cost = verdict
-    assert cost["low"] <= cost["score"] <= cost["high"]
-    assert cost["score"] <= cost["baseline"]
-    assert cost["linear"] >= 0.0
+    assert verdict["low"] <= verdict["score"] <= verdict["high"]
+    assert verdict["score"] <= verdict["baseline"]
+    assert verdict["linear"] >= 0.0
     assert main(["evaluate", "model.rad", data]) == 0
     told = capsys.readouterr().out
     assert "mean cost" in told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -65,16 +64,12 @@ def test_learning_goes_on_from_an_earlier_state() -> None:
     assert everything(longer) == everything(DeepBoostClassifier(8).fit(*two()))
 
 
-def binned_alike(X: Any) -> Any:
-    """Columns of few values, all of which a third of the rows have: bins of a part are those of the whole."""
-    return np.tile(np.round(X[: len(X) // 3, :3]), (3, 1))
-
-
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_part_of_the_rows(seed: int, kind: str) -> None:
+    """Columns of few values, all of which a third of the rows have: bins of a part are those of the whole."""
     X, y = four()
-    X = binned_alike(X)
+    X = np.tile(np.round(X[: len(X) // 3, :3]), (3, 1))
     rng = np.random.default_rng(seed)
     weights = rng.integers(1, 4, len(y)).astype(float)
     rows = sparse.csr_array(X) if kind == "sparse" else X

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -231,11 +232,7 @@ def test_copies_that_several_workers_have() -> None:
             )
         )
         for place in range(2):
-            together: dict[Any, float] = {}
-            for worker in found:
-                for row, weight in worker[place].items():
-                    together[row] = together.get(row, 0.0) + weight
-            assert together == expected[place]
+            assert sum((Counter(worker[place]) for worker in found), Counter()) == expected[place]
 
 
 def test_copies_with_costs_of_their_own_are_told_apart() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from radboost import SoftmaxBoostClassifier
 
-BLOCKED = '''
+SCRIPT = '''
 import datetime as dt
 import decimal
 import importlib.abc
@@ -61,9 +61,7 @@ plain = {"number": number, "whole": whole, "truth": truth}
 of_polars = pl.DataFrame({**plain, "price": pl.Series(price, dtype=pl.Decimal(10, 2)), "colour": colour})
 of_arrow = pa.table({**plain, "price": pa.array(price), "colour": pa.array(colour)})
 coloured = of_arrow.set_column(4, "colour", of_arrow["colour"].dictionary_encode())
-'''
 
-FRAMES = """
 tables = {
     "Categorical": of_polars.with_columns(pl.col("colour").cast(pl.Categorical)),
     "Enum": of_polars.with_columns(pl.col("colour").cast(pl.Enum(["red", "never", "green", "blue"]))),
@@ -85,9 +83,7 @@ for kind in (RGBClassifier, DeepBoostClassifier, SoftmaxBoostClassifier):
     unseen = matrix.copy()
     unseen[:, 4] = np.nan
     assert np.array_equal(model.decision_function(other), known.decision_function(unseen))
-"""
 
-TARGETS = """
 labels = np.array(["no", "yes"])[y]
 targets = {
     "numbers": (pl.Series(y), pa.array(y), pa.chunked_array([y[:9], y[9:]])),
@@ -126,49 +122,43 @@ for frame in frames:
         assert np.array_equal(found.predict(frame), several.predict(numbers))
     found = SparseBoostClassifier(0.01, n_jobs=1).fit(frame, pa.array(y), pl.Series(w))
     assert np.array_equal(found.decision_function(frame), sparse.decision_function(numbers))
-"""
 
-REFUSED = """
+
+def check_refused(table, labels, message):
+    try:
+        RGBClassifier(3, n_jobs=1).fit(table, labels)
+    except ValueError as error:
+        assert re.search(message, str(error)), error
+    else:
+        raise AssertionError(f"taken: {message}")
+
+
 day = [dt.date(2020, 1, 1)] * n
 dates = "Column 'bad' of X holds dates or times. Turn them into numbers first"
 objects = "X holds text, categories or other objects in column 'bad'"
 categories = "Column 'bad' is categorical and holds .*. Categories are strings, finite numbers or booleans"
 bad = {
     "date": (pl.Series(day), pa.array(day), dates),
-    "moment": (pl.Series([dt.datetime(2020, 1, 1)] * n), pa.array([dt.datetime(2020, 1, 1)] * n), dates),
-    "difference": (pl.Series([dt.timedelta(1)] * n), pa.array([dt.timedelta(1)] * n), dates),
     "list": (pl.Series([[1, 2]] * n), pa.array([[1, 2]] * n), objects),
     "struct": (pl.Series([{"a": 1}] * n), pa.array([{"a": 1}] * n), objects),
     "bytes": (pl.Series([b"x"] * n), pa.array([b"x"] * n), objects),
     "dates as categories": (None, pa.array(day).dictionary_encode(), categories),
 }
-for name, (of_one, of_other, message) in bad.items():
+for of_one, of_other, message in bad.values():
     with_bad = [coloured.append_column("bad", of_other)]
     with_bad += [] if of_one is None else [of_polars.drop("colour").with_columns(of_one.alias("bad"))]
     for table in with_bad:
-        try:
-            RGBClassifier(3, n_jobs=1).fit(table, y)
-        except ValueError as error:
-            assert re.match(message, str(error)), (name, error)
-        else:
-            raise AssertionError(f"{name} was taken")
+        check_refused(table, y, f"^{message}")
 for missing in (pl.Series([None, *y[1:].tolist()]), pa.array([None, *labels[1:]]), pl.Series([None, *labels[1:]])):
-    try:
-        RGBClassifier(3, n_jobs=1).fit(coloured, missing)
-    except ValueError as error:
-        assert re.search("contains NaN|labels that are missing", str(error)), error
-    else:
-        raise AssertionError("labels that are missing were taken")
+    check_refused(coloured, missing, "contains NaN|labels that are missing")
 RGBClassifier(3, n_jobs=1).fit(of_polars.drop("colour").with_columns(pl.lit(None).alias("nothing")), y)
 RGBClassifier(3, n_jobs=1).fit(coloured.append_column("nothing", pa.nulls(n)), y)
-"""
-
-AFTER = '\nassert not any(name.partition(".")[0] == "pandas" for name in sys.modules)\n'
+assert not any(name.partition(".")[0] == "pandas" for name in sys.modules)
+'''
 
 
 def test_nothing_takes_the_way_over_pandas() -> None:
-    script = BLOCKED + FRAMES + TARGETS + REFUSED + AFTER
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from prepared_rows import prepare
 from radboost import DeepBoostClassifier
 from radboost.engine import BinnedData
-from radboost.rows.hashing import GOLDEN, cell_bits, digest, drawn, joined, keyed, mix, order_of, row_hashes, take_rows
+from radboost.rows.hashing import GOLDEN, cell_bits, digest, drawn, joined, keyed, mix, order_of, row_hashes
 from reference import chance
 from reference.canonical_rows import bits_of
 
@@ -44,8 +44,6 @@ def test_draws_follow_content_and_not_places() -> None:
     chosen, other = X[drawn(hashes, 50)], X[order][drawn(hashes[order], 50)]
     assert {tuple(row) for row in chosen.tolist()} == {tuple(row) for row in other.tolist()}
     assert drawn(hashes, 500).tolist() == list(range(200))
-    frame = pd.DataFrame(X)
-    assert take_rows(frame, [3, 1]).index.tolist() == [3, 1]
 
 
 def test_mixing_is_that_of_naive_integers() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from sklearn.utils import _safe_indexing as rows_of
 
 from radboost._typing import FloatArray
 from radboost.explain.importance import permutation_importance
@@ -14,7 +15,6 @@ from radboost.report.figures import count, plain
 from radboost.report.html import shortened
 from radboost.report.shapley import Contributions
 from radboost.report.subject import UNKNOWN, Subject
-from radboost.rows.hashing import take_rows
 
 MOST_COLUMNS, SHOWN, N_REPEATS, FEWEST_ROWS = 40, 15, 3, 10
 MOST_ROWS = 2000
@@ -81,7 +81,7 @@ def _shuffled(subject: Subject, columns: list[int]) -> tuple[FloatArray, FloatAr
         outputs, method = subject.predicted, "predict"
     result = permutation_importance(
         subject.model,
-        take_rows(subject.test.X, rows),
+        rows_of(subject.test.X, rows),
         y,
         n_repeats=N_REPEATS,
         random_state=subject.seed % 2**32,

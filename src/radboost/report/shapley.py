@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing as rows_of
 
 from radboost._typing import FloatArray
 from radboost.explain.importance import trees_of
-from radboost.rows.hashing import Hashes, RowIndices, drawn, take_rows
+from radboost.rows.hashing import Hashes, RowIndices, drawn
 
 MOST_ROWS, FEWEST_ROWS, MOST_PAIRS = 1000, 50, 20_000_000
 
@@ -35,7 +36,7 @@ def contributions(model: Any, X: Any, keys: Hashes, n_outputs: int) -> Contribut
     most = MOST_PAIRS // max(1, n_outputs * max(n_nodes, X.shape[1]))
     rows = drawn(keys, min(MOST_ROWS, max(FEWEST_ROWS, most)))
     try:
-        values = np.asarray(model.predict_contributions(take_rows(X, rows)))[..., :-1]
+        values = np.asarray(model.predict_contributions(rows_of(X, rows)))[..., :-1]
     except TypeError as reason:
         return str(reason)
     return Contributions(rows, values[:, None, :] if values.ndim == 2 else values)

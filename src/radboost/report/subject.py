@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radboost._numbers import are_years, listed, number_text
@@ -22,7 +23,7 @@ from radboost.losses import QuantileLoss
 from radboost.report.figures import Groups
 from radboost.report.kinds import Kinds, kinds_of, value_text
 from radboost.report.shapley import Contributions, contributions
-from radboost.rows.hashing import Hashes, RowIndices, digest, drawn, joined, row_hashes, take_rows
+from radboost.rows.hashing import Hashes, RowIndices, digest, drawn, joined, row_hashes
 from radboost.rows.read import plain_labels, read_matrix, read_targets
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class SubjectRows:
 
     def take(self, rows: RowIndices) -> Any:
         """Rows in the form that the model takes."""
-        return self.X if len(rows) == len(self) else take_rows(self.X, rows)
+        return self.X if len(rows) == len(self) else rows_of(self.X, rows)
 
 
 @dataclass(frozen=True)
@@ -342,7 +343,7 @@ def _rows(
         )
     if weights is not None and (weights == 0.0).any():
         given = np.flatnonzero(weights)
-        X, labels, weights = take_rows(X, given), labels[given], weights[given]
+        X, labels, weights = rows_of(X, given), labels[given], weights[given]
     accepted = {"accepted": model._accepted} if hasattr(model, "_accepted") else {}
     matrix = read_matrix(model, X, getattr(model.ensemble_, "categories", {}), **accepted)
     id_of = {label: index for index, label in enumerate(classes)}

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._tables import column_names, column_values, is_arrow, is_missing
+from radboost._tables import column_values, is_missing
 
 Hashes = npt.NDArray[np.uint64]
 RowIndices = npt.NDArray[np.intp]
@@ -97,20 +97,6 @@ def drawn(hashes: Hashes, most: int) -> RowIndices:
 def folds(hashes: Hashes, n_folds: int) -> npt.NDArray[np.int64]:
     """Fold of each row from 0 to n_folds - 1, by its content: copies of a row are in the same fold."""
     return (mix(hashes, 1) % np.uint64(n_folds)).astype(np.int64)
-
-
-def take_rows(X: Any, rows: RowIndices | Sequence[int]) -> Any:
-    """Rows of X at these indices, in the form of X."""
-    chosen = np.asarray(rows, dtype=np.intp)
-    if is_arrow(X):
-        return X.take(chosen)
-    if hasattr(X, "iloc"):
-        return X.iloc[chosen]
-    if sparse.issparse(X):
-        return X.tocsr()[chosen]
-    if column_names(X) is not None:
-        return X[chosen.tolist()]
-    return X[chosen]
 
 
 def _hashes_of_cells(bits: Hashes, columns: Hashes) -> Hashes:

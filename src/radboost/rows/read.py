@@ -42,7 +42,6 @@ BLOCK_BYTES = 2**26  # memory of a block of rows that are processed at once
 BLOCK_PAIRS = 2**25  # pairs of a row and a hypothesis that are scored in about a tenth of a second
 LARGEST_NUMBER_OF_CLASSES = 65534
 LARGEST_TARGET = 1e100  # squares of targets can be summed without overflow
-NO_TARGETS = "no_validation"  # scikit-learn's value for y where there is none
 
 
 @dataclass(frozen=True)

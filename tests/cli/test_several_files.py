@@ -108,12 +108,8 @@ def hard_table() -> Any:
     table = table.append_column("day", pa.array([f"2020-01-{1 + k % 30:02d}" for k in range(n)]))
     table = table.append_column("kind", pa.array([f"k{k % 3}" for k in range(n)]).dictionary_encode())
     table = table.append_column("weight", pa.array([float(k % 4) for k in range(n)]))
-    answers = table.column("answer").to_pylist()
-    return table.set_column(
-        table.column_names.index("answer"),
-        "answer",
-        pa.array([None if k % 13 == 0 else a for k, a in enumerate(answers)]),
-    )
+    answers = [None if k % 13 == 0 else a for k, a in enumerate(table.column("answer").to_pylist())]
+    return table.set_column(table.column_names.index("answer"), "answer", pa.array(answers))
 
 
 CASES = {

@@ -57,14 +57,10 @@ def fitted(client: Any, sales: Any) -> tuple[Any, Any]:
     return found, expected
 
 
-def test_files_of_a_cluster(fitted: Any) -> None:
-    found, expected = fitted
-    assert everything(found) == everything(expected)
-
-
-def test_predictions_of_files(client: Any, sales: Any, fitted: Any) -> None:
+def test_the_model_and_predictions_of_files(client: Any, sales: Any, fitted: Any) -> None:
     folder, _, X = sales
     found, expected = fitted
+    assert everything(found) == everything(expected)
     answers = cluster_fits.predict_proba(found, str(folder))
     assert answers.shape == (150, 3)
     np.testing.assert_array_equal(answers.compute(), expected.predict_proba(X))

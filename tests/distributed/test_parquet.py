@@ -153,8 +153,12 @@ def test_files_that_differ(tmp_path: Path) -> None:
 
 
 def test_what_columns_are_called(tmp_path: Path) -> None:
-    path = tmp_path / "one.parquet"
-    pd.DataFrame({"a": [1.0, 2.0], "y": [0, 1]}).to_parquet(path)
+    (tmp_path / "text.parquet").write_text("no table")
+    for name, n_rows in (("one", 2), ("empty", 0)):
+        pd.DataFrame({"a": [1.0, 2.0], "y": [0, 1]})[:n_rows].to_parquet(tmp_path / f"{name}.parquet")
+    for name, message in (("text", "is no Parquet file that can be read"), ("empty", "has no rows")):
+        with pytest.raises(ValueError, match=rf"{name}\.parquet {message}"):
+            parquet_parts(tmp_path / f"{name}.parquet", {"y": "y"})
     refused: list[tuple[dict[str, Any], Any, str]] = [
         ({"y": "z"}, None, r"y names the column 'z', and .*one\.parquet has the columns 'a', 'y'"),
         ({"y": "y"}, ["z"], "columns names the column 'z'"),
@@ -166,13 +170,7 @@ def test_what_columns_are_called(tmp_path: Path) -> None:
     ]
     for others, columns, message in refused:
         with pytest.raises((ValueError, TypeError), match=message):
-            parquet_parts(path, others, columns)
-    (tmp_path / "text.parquet").write_text("no table")
-    with pytest.raises(ValueError, match=r"text\.parquet is no Parquet file that can be read"):
-        parquet_parts(tmp_path / "text.parquet", {"y": "y"})
-    pd.DataFrame({"a": [], "y": []}).to_parquet(tmp_path / "empty.parquet")
-    with pytest.raises(ValueError, match=r"empty\.parquet has no rows"):
-        parquet_parts(tmp_path / "empty.parquet", {"y": "y"})
+            parquet_parts(tmp_path / "one.parquet", others, columns)
 
 
 def test_files_that_workers_do_not_find_as_they_were(tmp_path: Path) -> None:

@@ -43,17 +43,13 @@ def test_a_part_that_was_written_to_disk_by_dask_keeps_its_file(tmp_path: Path) 
     assert not list(tmp_path.iterdir())
 
 
-def test_a_copy_in_another_process_leaves_the_file_alone(tmp_path: Path) -> None:
+def test_a_copy_in_another_process_leaves_the_file_alone_and_rows_without_it_are_lost(tmp_path: Path) -> None:
     part = SpilledPartition(LoadedPartition(np.eye(3), np.arange(3)), str(tmp_path))
     sent = SpilledPartition.__new__(SpilledPartition)
     sent.__setstate__({**part.__getstate__(), "_pid": os.getpid() + 1})
     del sent
     gc.collect()
     assert part.load().n_rows == 3
-
-
-def test_rows_whose_file_is_gone_are_lost(tmp_path: Path) -> None:
-    part = SpilledPartition(LoadedPartition(np.eye(3), np.arange(3)), str(tmp_path))
     Path(part.path).unlink()
     with pytest.raises(WorkerLostError, match="stored rows are gone"):
         part.load()

@@ -164,13 +164,8 @@ ENCODED |= {case: (column, ("a", "b"), [1, None, 0, 1]) for case, column in SAME
 @pytest.mark.parametrize("case", ENCODED)
 def test_codes_of_any_table_become_those_of_sorted_categories(case: str) -> None:
     column, categories, codes = ENCODED[case]
-    make = (
-        pl.DataFrame
-        if isinstance(column, pl.Series)
-        else pa.table
-        if "pyarrow" in type(column).__module__
-        else pd.DataFrame
-    )
+    library = type(column).__module__.partition(".")[0]
+    make = {"polars": pl.DataFrame, "pyarrow": pa.table}.get(library, pd.DataFrame)
     X = make({"first": [0.5, 1.5, 2.5, 3.5], "case": column})
     estimator = RGBClassifier()
     prepared = prepare(estimator, X, [0, 1, 0, 1])

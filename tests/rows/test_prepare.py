@@ -148,9 +148,5 @@ def test_digests_of_rows_in_any_order() -> None:
         return tuple(content_digests(replace(rows, validation=watched), 1).values())
 
     given = ([0, 1], [2.0, 3.0], [4.0, 5.0])
-    others = [
-        ([1, 0], [2.0, 3.0], [4.0, 5.0]),
-        ([0, 1], [3.0, 2.0], [4.0, 5.0]),
-        ([0, 1], [2.0, 3.0], [5.0, 4.0]),
-    ]
+    others = [(*given[:k], given[k][::-1], *given[k + 1 :]) for k in range(3)]
     assert len({of_validation(*one) for one in (given, *others)}) == 4

@@ -139,6 +139,8 @@ objects = "X holds text, categories or other objects in column 'bad'"
 categories = "Column 'bad' is categorical and holds .*. Categories are strings, finite numbers or booleans"
 bad = {
     "date": (pl.Series(day), pa.array(day), dates),
+    "moment": (pl.Series([dt.datetime(2020, 1, 1)] * n), pa.array([dt.datetime(2020, 1, 1)] * n), dates),
+    "difference": (pl.Series([dt.timedelta(1)] * n), pa.array([dt.timedelta(1)] * n), dates),
     "list": (pl.Series([[1, 2]] * n), pa.array([[1, 2]] * n), objects),
     "struct": (pl.Series([{"a": 1}] * n), pa.array([{"a": 1}] * n), objects),
     "bytes": (pl.Series([b"x"] * n), pa.array([b"x"] * n), objects),

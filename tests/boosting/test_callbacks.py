@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -69,11 +70,8 @@ def test_every_fit_can_be_stopped_and_shows_its_model(case: Case) -> None:
 def test_hooks_are_called_in_the_order_of_the_list() -> None:
     pages: list[Any] = []
 
-    class OnlyRounds:
-        def on_round_end(self, context: Any) -> None:
-            pages.append(("second", "round", context.round, context.stop_reason))
-
-    DeepBoostClassifier(2).fit(*two(), callbacks=(Diary("first", pages), OnlyRounds(), Diary("third", pages)))
+    only_rounds = SimpleNamespace(on_round_end=Diary("second", pages).on_round_end)
+    DeepBoostClassifier(2).fit(*two(), callbacks=(Diary("first", pages), only_rounds, Diary("third", pages)))
     hooks = [page[:2] for page in pages]
     assert hooks == [
         ("first", "begin"),
@@ -109,11 +107,8 @@ def test_a_callback_sees_parameters_history_and_rounds() -> None:
 
 
 def test_a_stop_before_the_first_round_leaves_an_empty_model() -> None:
-    class Never:
-        def on_fit_begin(self, context: Any) -> None:
-            context.stop()
-
-    model = DeepBoostClassifier(5).fit(*two(), callbacks=[Never()])
+    never = SimpleNamespace(on_fit_begin=lambda context: context.stop())
+    model = DeepBoostClassifier(5).fit(*two(), callbacks=[never])
     assert (model.n_iter_, len(model.ensemble_), model.stop_reason_) == (0, 0, "stopped by a callback")
     assert model.history_ == {"objective": [], "train_error": [], "n_hypotheses": []}
 
@@ -127,7 +122,7 @@ def test_an_error_in_a_callback_leaves_the_estimator_as_it_was(hook: str, name: 
     def fail(context: Any) -> None:
         raise error
 
-    broken = type("Broken", (), {hook: staticmethod(fail)})()
+    broken = SimpleNamespace(**{hook: fail})
     model = case.fitted(case.model(3))
     before = dict(vars(model))
     with pytest.raises(error):
@@ -147,12 +142,9 @@ def test_what_is_no_callback_is_refused(given: Any) -> None:
 
 
 def test_a_reason_is_a_text() -> None:
-    class Wrong:
-        def on_round_end(self, context: Any) -> None:
-            context.stop(3)
-
+    wrong = SimpleNamespace(on_round_end=lambda context: context.stop(3))
     with pytest.raises(TypeError, match="reason to stop must be a text"):
-        DeepBoostClassifier(2).fit(*two(), callbacks=[Wrong()])
+        DeepBoostClassifier(2).fit(*two(), callbacks=[wrong])
 
 
 def test_early_stopping_speaks_first() -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -241,13 +242,10 @@ def test_a_seed_that_was_drawn_is_drawn_no_more(random_state: Any, tmp_path: Pat
 def test_a_path_that_cannot_be_written_is_told_before_the_first_round(tmp_path: Path) -> None:
     rounds: list[int] = []
 
-    class Count:
-        def on_round_end(self, context: Any) -> None:
-            rounds.append(context.round)
-
+    count = SimpleNamespace(on_round_end=lambda context: rounds.append(context.round))
     for path in (tmp_path / "no folder" / "fit", tmp_path):
         with pytest.raises(OSError, match="Cannot save"):
-            DeepBoostClassifier(3).fit(*two(), callbacks=[Count(), Checkpoint(path)])
+            DeepBoostClassifier(3).fit(*two(), callbacks=[count, Checkpoint(path)])
     assert not rounds
     for every in (0, -1, 2.5, True):
         with pytest.raises((TypeError, ValueError), match="every"):
@@ -261,14 +259,12 @@ def test_a_path_that_cannot_be_written_is_told_before_the_first_round(tmp_path: 
 def test_files_are_written_every_so_many_rounds(tmp_path: Path) -> None:
     path, seen = tmp_path / "fit.checkpoint", []
 
-    class Look:
-        def on_round_end(self, context: Any) -> None:
-            header, _ = model_file.read(path)
-            seen.append(header["ensemble"]["n_rounds"])
+    def look(context: Any) -> None:
+        seen.append(model_file.read(path)[0]["ensemble"]["n_rounds"])
 
-    DeepBoostClassifier(8).fit(*two(), callbacks=[Checkpoint(path, every=3), Look()])
-    assert seen == [0, 0, 3, 3, 3, 6, 6, 6]
-    assert model_file.read(path)[0]["ensemble"]["n_rounds"] == 8
+    callbacks = [Checkpoint(path, every=3), SimpleNamespace(on_round_end=look, on_fit_end=look)]
+    DeepBoostClassifier(8).fit(*two(), callbacks=callbacks)
+    assert seen == [0, 0, 3, 3, 3, 6, 6, 6, 8]
     assert repr(Checkpoint("x", 3)) == "Checkpoint('x', every=3)"
 
 

@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -77,33 +78,18 @@ def test_a_reader_that_leaves(rich: str, tmp_path: Any) -> None:
 
 
 def test_rich_failing_is_not_heard(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    calls: list[str] = []
-
-    class Failing:
-        def start(self) -> None:
-            calls.append("start")
-
-        def advance(self, line: Any) -> None:
-            calls.append("advance")
-            raise SystemExit(1)  # what rich does where a pipe is broken
-
-        def stop(self) -> None:
-            calls.append("stop")
-
-    monkeypatch.setattr(progress, "_make_bar", lambda *_: Failing())
+    bar = Mock()
+    bar.advance.side_effect = SystemExit(1)  # what rich does where a pipe is broken
+    monkeypatch.setattr(progress, "_make_bar", lambda *_: bar)
     model = DeepBoostClassifier(6, verbose=1, calibration=None).fit(*two())
-    assert calls == ["start", "advance"]  # and nothing after the first failure
+    assert [name for name, *_ in bar.mock_calls] == ["start", "advance"]  # and nothing after the first failure
     assert everything(model) == everything(DeepBoostClassifier(6, calibration=None).fit(*two()))
 
 
 def test_ctrl_c_is_heard_while_the_bar_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Interrupted:
-        def start(self) -> None:
-            raise KeyboardInterrupt
-
-        def stop(self) -> None: ...
-
-    monkeypatch.setattr(progress, "_make_bar", lambda *_: Interrupted())
+    bar = Mock()
+    bar.start.side_effect = KeyboardInterrupt
+    monkeypatch.setattr(progress, "_make_bar", lambda *_: bar)
     with pytest.raises(KeyboardInterrupt):
         DeepBoostClassifier(6, verbose=1).fit(*two())
 

@@ -229,15 +229,8 @@ def test_pairs_of_several_classes_ask_both_leaves_the_same(
     seed: int, pair: tuple[str, str], minimum: float, random: bool
 ) -> None:
     problem = make_problem(seed, m=60, n_classes=3, pair=pair)
-    made, sizes, _, trees = grow_natively(
-        problem.data,
-        problem.state,
-        seed,
-        growth="stump_pair",
-        max_depth=2,
-        minimum_leaf_weight=minimum,
-        random_thresholds=random,
-    )
+    options = {"growth": "stump_pair", "max_depth": 2, "random_thresholds": random}
+    made, sizes, _, trees = grow_natively(problem.data, problem.state, seed, **options, minimum_leaf_weight=minimum)
     check_predictions(problem, made, sizes, trees, 3)
     questions = asked(trees[-1], problem.data)
     if "L" in questions:
@@ -255,15 +248,9 @@ def test_random_subsets_are_drawn_by_node_column_and_category(
 ) -> None:
     criterion, (n_classes, pair) = case
     problem = make_problem(seed, m=40, n_classes=n_classes, pair=pair, criterion=criterion)
+    options = {"criterion": criterion, "random_thresholds": True, "max_features": max_features, "seed": seed}
     made, sizes, _, trees = grow_natively(
-        problem.data,
-        problem.state,
-        round_number,
-        criterion=criterion,
-        random_thresholds=True,
-        max_features=max_features,
-        seed=seed,
-        minimum_leaf_weight=minimum,
+        problem.data, problem.state, round_number, **options, minimum_leaf_weight=minimum
     )
 
     def choose(some: Any, path: str) -> naive.Question | None:

@@ -26,7 +26,7 @@ SEEDS = st.integers(0, 10**6)
 
 
 def problem(seed: int, m: int = 24, weighted: bool = False, max_bins: int = 255, tied: bool = True) -> Any:
-    """Binned rows with ties and missing values, labels, and uneven row weights with some zeros.
+    """Binned rows with ties and missing values, labels, and a state with uneven row weights, some of them zero.
 
     Scores that tie on paper but not in double (gini, gains) have no right winner: `tied=False` keeps them apart.
     """
@@ -37,7 +37,8 @@ def problem(seed: int, m: int = 24, weighted: bool = False, max_bins: int = 255,
     D = D if tied else rng.random(m)
     D[0] = 1.0
     w = rng.integers(1, 4, m).astype(float) if weighted else None
-    return X, y, D, w, bin_natively(X, w, max_bins)
+    data, state = bin_natively(X, w, max_bins), state_with_weights(y, D, w)
+    return X, y, w, data, state, growth_sample(data, state, w)
 
 
 def same(native: Any, naive: Any) -> None:
@@ -57,9 +58,7 @@ def check_questions(sizes: list[int], trees: list[Any], naive: list[Any]) -> Non
 @given(SEEDS, st.booleans(), st.integers(1, 4), st.sampled_from([0.0, 2.0, 3.0]), st.sampled_from([3, 255]))
 @example(seed=1028, weighted=False, depth=3, minimum=0.0, max_bins=3)
 def test_layers_by_edge(seed: int, weighted: bool, depth: int, minimum: float, max_bins: int) -> None:
-    X, y, D, w, data = problem(seed, weighted=weighted, max_bins=max_bins)
-    state = state_with_weights(y, D, w)
-    sample = growth_sample(data, state, w)
+    X, _, _, data, state, sample = problem(seed, weighted=weighted, max_bins=max_bins)
     made, sizes, edges, trees = grow_natively(data, state, max_depth=depth, minimum_leaf_weight=minimum)
     naive = growth.grow_layers(sample, depth, min_leaf_weight=minimum)
     assert sizes == [t.n_splits for t in naive]
@@ -74,9 +73,7 @@ def test_layers_by_edge(seed: int, weighted: bool, depth: int, minimum: float, m
 
 @given(SEEDS, st.booleans(), st.integers(1, 4))
 def test_layers_by_gini(seed: int, weighted: bool, depth: int) -> None:
-    X, y, D, w, data = problem(seed, weighted=weighted, tied=False)
-    state = state_with_weights(y, D, w)
-    sample = growth_sample(data, state, w)
+    X, _, _, data, state, sample = problem(seed, weighted=weighted, tied=False)
     _, sizes, edges, trees = grow_natively(data, state, criterion="gini", max_depth=depth)
     naive = growth.grow_layers(sample, depth, "gini")
     check_questions(sizes, trees, naive)
@@ -87,18 +84,9 @@ def test_layers_by_gini(seed: int, weighted: bool, depth: int) -> None:
 
 @given(SEEDS, st.integers(2, 7), st.sampled_from(["edge", "gini"]), st.sampled_from([0.0, 2.0]))
 def test_best_first(seed: int, leaves: int, criterion: str, minimum: float) -> None:
-    _, y, D, w, data = problem(seed, tied=False)
-    state = state_with_weights(y, D, w)
-    sample = growth_sample(data, state, w)
-    _, sizes, _, trees = grow_natively(
-        data,
-        state,
-        growth="best_first",
-        criterion=criterion,
-        max_leaves=leaves,
-        max_depth=6,
-        minimum_leaf_weight=minimum,
-    )
+    *_, data, state, sample = problem(seed, tied=False)
+    options = {"growth": "best_first", "criterion": criterion, "max_leaves": leaves, "max_depth": 6}
+    _, sizes, _, trees = grow_natively(data, state, **options, minimum_leaf_weight=minimum)
     naive = growth.grow_best_first(sample, leaves, 6, criterion, min_leaf_weight=minimum)
     check_questions(sizes, trees, naive)
 
@@ -108,10 +96,9 @@ def test_best_first(seed: int, leaves: int, criterion: str, minimum: float) -> N
 @example(seed=38, weighted=False)  # another question about the same column would be better, and is not allowed
 @example(seed=333, weighted=False)
 def test_stump_pairs(seed: int, weighted: bool) -> None:
-    X, y, D, w, data = problem(seed, weighted=weighted)
-    state = state_with_weights(y, D, w)
+    X, _, _, data, state, sample = problem(seed, weighted=weighted)
     made, sizes, edges, trees = grow_natively(data, state, growth="stump_pair", max_depth=2)
-    naive = growth.grow_stump_pair(growth_sample(data, state, w))
+    naive = growth.grow_stump_pair(sample)
     assert edges == [t.edge / 2.0**61 for t in naive]
     for native, expected, size in zip(trees, naive, sizes, strict=True):
         same(native, expected)
@@ -125,9 +112,7 @@ def test_stump_pairs(seed: int, weighted: bool) -> None:
 )
 def test_many_rows(seed: int, criterion: str, order: str, minimum: float) -> None:
     """Nodes with enough rows for histograms and the subtraction of the smaller child."""
-    _, y, D, w, data = problem(seed, m=400, tied=criterion == "edge" and order == "layers")
-    state = state_with_weights(y, D, w)
-    sample = growth_sample(data, state, w)
+    *_, data, state, sample = problem(seed, m=400, tied=criterion == "edge" and order == "layers")
     leaves = 6 if order == "best_first" else 0
     _, sizes, _, trees = grow_natively(
         data, state, growth=order, criterion=criterion, max_depth=4, max_leaves=leaves, minimum_leaf_weight=minimum
@@ -153,11 +138,10 @@ def test_with_one_column_both_questions_of_a_pair_are_about_it() -> None:
 
 @given(SEEDS, st.integers(1, 3), st.booleans())
 def test_subsampled_rows_grow_the_tree_and_all_rows_judge_it(seed: int, depth: int, weighted: bool) -> None:
-    X, y, D, w, data = problem(seed, m=30, weighted=weighted)
-    state = state_with_weights(y, D, w)
+    X, y, w, data, state, sample = problem(seed, m=30, weighted=weighted)
     made, sizes, edges, trees = grow_natively(data, state, seed, max_depth=depth, subsample=0.5)
     rows = chance.drawn_rows(0, seed, keyed(data.row_hashes(1), (y > 0).astype(np.uint64)).tolist(), 0.5)
-    naive = growth.grow_layers(growth_sample(data, state, w), depth, grow_rows=rows)
+    naive = growth.grow_layers(sample, depth, grow_rows=rows)
     assert sizes == [t.n_splits for t in naive]
     for native, expected in zip(trees, naive, strict=True):
         same(native, expected)
@@ -180,8 +164,8 @@ def test_random_thresholds_are_drawn_by_node_and_column(
     seed: int, criterion: str, max_features: int, minimum: float, round_number: int
 ) -> None:
     """The very draws of the naive twin, which knows nothing but (seed, round, node, column)."""
-    _, y, D, w, data = problem(seed, m=40, tied=False)
-    check_random_thresholds(data, y, D, w, criterion, seed, round_number, max_features, minimum)
+    *_, data, state, sample = problem(seed, m=40, tied=False)
+    check_random_thresholds(data, state, sample, criterion, seed, round_number, max_features, minimum)
 
 
 def test_columns_are_drawn_until_one_differs() -> None:
@@ -190,24 +174,15 @@ def test_columns_are_drawn_until_one_differs() -> None:
         X, y = tiny(seed, m=40, d=8, levels=6)
         X[:, np.random.default_rng(seed).permutation(8)[:5]] = 0.0
         X, y = by_class(X, y)
-        check_random_thresholds(bin_natively(X), y, np.ones(40), None, "gini", seed, 0, 1, 0.0)
+        data, state = bin_natively(X), state_with_weights(y, np.ones(40))
+        check_random_thresholds(data, state, growth_sample(data, state), "gini", seed, 0, 1, 0.0)
 
 
 def check_random_thresholds(
-    data: Any, y: Any, D: Any, w: Any, criterion: str, seed: int, round_number: int, max_features: int, minimum: float
+    data: Any, state: Any, sample: Any, criterion: str, seed: int, round_number: int, max_features: int, minimum: float
 ) -> None:
-    state = state_with_weights(y, D, w)
-    sample = growth_sample(data, state, w)
-    _, sizes, _, trees = grow_natively(
-        data,
-        state,
-        round_number,
-        criterion=criterion,
-        random_thresholds=True,
-        max_features=max_features,
-        seed=seed,
-        minimum_leaf_weight=minimum,
-    )
+    options = {"criterion": criterion, "random_thresholds": True, "max_features": max_features, "seed": seed}
+    _, sizes, _, trees = grow_natively(data, state, round_number, **options, minimum_leaf_weight=minimum)
 
     def choose(node: growth.Node) -> splits.Split | None:
         if len(node.grown) < 2:

@@ -71,6 +71,18 @@ def quadratic(scores: np.ndarray, start: np.ndarray, curvature: np.ndarray, row_
     return float(value + 0.5 * (row_weights * ((curvature * scores**2).sum(axis=0) - mean**2)).sum())
 
 
+def descend(store: Any, model: tuple[np.ndarray, ...], penalty: str, n_passes: int, **more: Any) -> Any:
+    """Weights, intercepts and scores after at most so many passes from zero, over all columns.
+
+    `model` holds curvature, weights of the rows, start, squares of the columns, their totals and prices.
+    """
+    n, k = model[3].shape
+    found = {"weights": np.zeros((n, k)), "intercepts": np.zeros(k)}
+    settings = {"intercept": False, "tolerance": 1e-300, "expected_passes": 0, **more, **found}
+    _, direction = store.descend(np.arange(n), *model, penalty=penalty, most_passes=n_passes, **settings)
+    return *found.values(), direction
+
+
 @pytest.mark.parametrize("name", sorted(ROW_PENALTIES))
 @pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("expected_passes", [0, 1000])
@@ -90,23 +102,11 @@ def test_descent_ends_at_the_minimum_of_the_model(name: str, coupled: bool, expe
         diagonal = curvature
     prices = np.full(N, 0.02)
     for store in stores(X, factors)[:2]:
-        weights, intercept = np.zeros((N, k)), np.zeros(k)
-        _, direction = store.descend(
-            np.arange(N),
-            curvature,
-            np.zeros(0) if row_weights is None else row_weights,
-            start,
-            store.weighted_squares(np.arange(N), diagonal, 1).reshape(N, k),
-            diagonal.sum(axis=1),
-            prices,
-            penalty=name,
-            intercept=True,
-            tolerance=1e-13,
-            most_passes=5000,
-            expected_passes=expected_passes,
-            weights=weights,
-            intercepts=intercept,
-        )
+        squares = store.weighted_squares(np.arange(N), diagonal, 1).reshape(N, k)
+        coupling = np.zeros(0) if row_weights is None else row_weights
+        model = (curvature, coupling, start, squares, diagonal.sum(axis=1), prices)
+        more = {"intercept": True, "tolerance": 1e-13, "expected_passes": expected_passes}
+        weights, intercept, direction = descend(store, model, name, 5000, **more)
         scaled = X * factors
         scores = (scaled @ weights).T + intercept[:, None]
         np.testing.assert_allclose(direction.reshape(k, M), scores, atol=1e-10)
@@ -132,25 +132,12 @@ def test_no_pass_of_the_descent_raises_the_objective(name: str, price: float) ->
     rng, n, m, k = np.random.default_rng(5), 12, 40, 3
     X = rng.normal(size=(m, 1)) + 0.3 * rng.normal(size=(m, n))
     curvature, start = np.full((k, m), 1.0 / m), rng.normal(size=(k, m)) / m
+    store = _native.DenseColumns(np.ascontiguousarray(X.T), np.ones(n))
+    squares = np.repeat((X**2).mean(axis=0)[:, None], k, axis=1)
+    model = (curvature, np.zeros(0), start, squares, np.ones(k), np.full(n, price))
     values = []
     for n_passes in range(61):
-        weights = np.zeros((n, k))
-        _native.DenseColumns(np.ascontiguousarray(X.T), np.ones(n)).descend(
-            np.arange(n),
-            curvature,
-            np.zeros(0),
-            start,
-            np.repeat((X**2).mean(axis=0)[:, None], k, axis=1),
-            np.ones(k),
-            np.full(n, price),
-            penalty=name,
-            intercept=False,
-            tolerance=1e-300,
-            most_passes=n_passes,
-            expected_passes=0,
-            weights=weights,
-            intercepts=np.zeros(k),
-        )
+        weights, *_ = descend(store, model, name, n_passes)
         values.append(quadratic((X @ weights).T, start, curvature, None) + price * naive.PENALTIES[name](weights))
     assert np.diff(values).max() <= 1e-15
     assert values[-1] <= values[5] < values[1] < values[0]
@@ -163,23 +150,9 @@ def test_update_of_a_row_is_that_of_the_oracle(name: str, k: int) -> None:
     rng, n, penalty = np.random.default_rng(8), 400, get_row_penalty(name)
     curvature, start = rng.uniform(1e-3, 3.0, size=(k, n)), rng.normal(size=(k, n)) * 10.0 ** rng.uniform(-9, 3, n)
     prices = np.where(rng.random(n) < 0.1, 0.0, 10.0 ** rng.uniform(-3, 2, n))
-    weights = np.zeros((n, k))
-    _native.DenseColumns(np.eye(n), np.ones(n)).descend(
-        np.arange(n),
-        curvature,
-        np.zeros(0),
-        start,
-        np.ascontiguousarray(curvature.T),
-        np.ones(k),
-        prices,
-        penalty=name,
-        intercept=False,
-        tolerance=1e-300,
-        most_passes=1,
-        expected_passes=0,
-        weights=weights,
-        intercepts=np.zeros(k),
-    )
+    store, squares = _native.DenseColumns(np.eye(n), np.ones(n)), np.ascontiguousarray(curvature.T)
+    model = (curvature, np.zeros(0), start, squares, np.ones(k), prices)
+    weights, *_ = descend(store, model, name, 1)
     expected = penalty.update(curvature.T, start.T, prices)
     # Where the penalty takes nearly all of a slope, the last digits of the difference are rounding.
     np.testing.assert_allclose(weights, expected, rtol=1e-11, atol=1e-14 * np.abs(start).max())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from radboost import AgnosticBoostClassifier, AgnosticClassifier, Mixtures, TreeOptions
+from radboost import AgnosticBoostClassifier, AgnosticClassifier, Mixtures, TreeFamilies, TreeOptions
 from radboost.engine import current
 from radboost.losses.model_evaluation import check_evaluation_losses
 from radboost.objectives.several_losses import SeveralLosses, SeveralLossRows
@@ -96,8 +96,6 @@ def test_stumps_come_near_to_the_linear_minimax() -> None:
     X = rng.choice([-1.0, 1.0], size=(300, 4))
     y = (X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=300) > 0).astype(int)
     linear = AgnosticClassifier(CONVEX, n_rounds=5000).fit(X, y)
-    from radboost import TreeFamilies
-
     trees = AgnosticBoostClassifier(
         300, losses=CONVEX, mu=500.0, family=TreeFamilies(sizes=(1,), norms=(1.0,)), **FREE
     ).fit(X, y)
@@ -178,8 +176,7 @@ def test_the_gap_closes_where_weights_are_best() -> None:
     """One stump: its weight is all there is, and the line search finds the best."""
     X = np.repeat([0.0, 1.0], 20)[:, None]
     y = np.array([1] * 5 + [0] * 15 + [0] * 5 + [1] * 15)
-    options: dict[str, Any] = {**FREE, "losses": ("cross_entropy",), "tree_options": TreeOptions(min_leaf_weight=0.0)}
-    model = AgnosticBoostClassifier(60, **options).fit(X, y)
+    model = AgnosticBoostClassifier(60, losses=("cross_entropy",), **FREE).fit(X, y)
     assert model.optimality_gap_ <= 1e-6
     assert model.stop_reason_ == (
         "converged over the trees of the ensemble: 10 rounds in a row found no tree that lowers the loss"

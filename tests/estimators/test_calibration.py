@@ -225,17 +225,15 @@ def test_many_rows_need_one_short_fit(monkeypatch):
         _calibrated, "learn", lambda short, rows: fits.append((short, rows.n_rows)) or learn(short, rows)
     )
     X, y = table(3600)
-    DeepBoostClassifier(30, complexity_penalty=0.03).fit(X, y)
-    assert [n_rows for _, n_rows in fits] == pytest.approx([2400], abs=2)
-    assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == (30, pytest.approx(0.1))
-    fits.clear()
-    DeepBoostClassifier(30, complexity_penalty=0.03).fit(X[:300], y[:300])
-    assert [n_rows for _, n_rows in fits] == pytest.approx([200, 200, 200], abs=2)
-    assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == (10, pytest.approx(0.3))
-    fits.clear()
-    DeepBoostClassifier(30, complexity_penalty=0.03, learning_rate=1.0).fit(X[:300], y[:300])
-    assert [n_rows for _, n_rows in fits] == pytest.approx([200, 200, 200], abs=2)
-    assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == (30, 1.0)
+    for m, rate, sizes, expected in (
+        (3600, "auto", [2400], (30, pytest.approx(0.1))),
+        (300, "auto", [200, 200, 200], (10, pytest.approx(0.3))),
+        (300, 1.0, [200, 200, 200], (30, 1.0)),
+    ):
+        fits.clear()
+        DeepBoostClassifier(30, complexity_penalty=0.03, learning_rate=rate).fit(X[:m], y[:m])
+        assert [n_rows for _, n_rows in fits] == pytest.approx(sizes, abs=2)
+        assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == expected
     fits.clear()
     monkeypatch.setattr(_held_back, "MOST_ROWS_OF_FOLDS", 1500)
     DeepBoostClassifier(30, complexity_penalty=0.03).fit(X, y)

@@ -143,10 +143,6 @@ def test_matrices_that_were_computed_before():
     for wrong in (100.0, -1.0, 0.5):
         with pytest.raises(ValueError, match=f"precomputed kernel, 0 to 99; got {wrong:g}"):
             model.predict([[wrong]])
-    with pytest.raises(ValueError, match=r"square matrix .* shape \(3, 4\)"):
-        SupervisedKernelProjection([np.ones((3, 4)), "rbf"]).fit(X, y)
-    with pytest.raises(ValueError, match="Kernel 0 looks at column 7"):
-        SupervisedKernelProjection([PrecomputedKernel(matrices[0], column=7), "rbf"]).fit(X, y)
 
 
 def test_a_file_keeps_small_matrices_and_asks_for_kernels_of_ones_own(tmp_path):
@@ -187,6 +183,8 @@ def test_units_of_columns_do_not_matter_unless_told_to():
         ({"kernels": [lambda A, B: -A @ B.T, "rbf"]}, "Kernel 0 is not positive semi-definite"),
         ({"ky_fan": 1e-4, "inverse_sum": 4.1}, "Raise one of them"),
         ({"alpha": 0.0}, "alpha"),
+        ({"kernels": [np.ones((3, 4)), "rbf"]}, r"square matrix .* shape \(3, 4\)"),
+        ({"kernels": [PrecomputedKernel(np.eye(40), column=7), "rbf"]}, "Kernel 0 looks at column 7"),
         ({"kernels": ["rbf", NamedKernel("linear", columns=(9,))]}, "Kernel 1 looks at column 9; X has 5 columns"),
     ],
 )

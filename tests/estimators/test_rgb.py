@@ -200,25 +200,6 @@ def test_the_constant_of_the_paper_can_raise_the_loss() -> None:
 
 
 @pytest.mark.parametrize(
-    ("families", "message"),
-    [
-        (TreeFamilies(sizes=()), "at least one"),
-        (TreeFamilies(sizes=(0, 2)), "entry of sizes"),
-        (TreeFamilies(sizes=(4, 2)), "ascend"),
-        (TreeFamilies(norms=(0.0, 1.0)), "entry of norms"),
-        (TreeFamilies(norm_order=3), "norm_order must be 1, 2 or infinity"),
-        (TreeFamilies(weights="most"), "weights"),
-        (TreeFamilies(weights=[1.0]), r"shape \(7, 7\)"),
-        (TreeFamilies(sizes=(1,), norms=(1.0,), weights=[[0.0]]), "not all of them 0"),
-    ],
-)
-def test_families_that_are_refused(families: TreeFamilies, message: str) -> None:
-    X, y = numbers()
-    with pytest.raises(ValueError, match=message):
-        RGBRegressor(2, family=families).fit(X, y)
-
-
-@pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
         ({"n_candidates": 0}, ValueError, "n_candidates"),
@@ -227,6 +208,14 @@ def test_families_that_are_refused(families: TreeFamilies, message: str) -> None
         ({"step": "newton"}, ValueError, "line_search"),
         ({"subsample": 0.0}, ValueError, "subsample"),
         ({"family": (2, 4)}, TypeError, "TreeFamilies"),
+        ({"family": TreeFamilies(sizes=())}, ValueError, "at least one"),
+        ({"family": TreeFamilies(sizes=(0, 2))}, ValueError, "entry of sizes"),
+        ({"family": TreeFamilies(sizes=(4, 2))}, ValueError, "ascend"),
+        ({"family": TreeFamilies(norms=(0.0, 1.0))}, ValueError, "entry of norms"),
+        ({"family": TreeFamilies(norm_order=3)}, ValueError, "norm_order must be 1, 2 or infinity"),
+        ({"family": TreeFamilies(weights="most")}, ValueError, "weights"),
+        ({"family": TreeFamilies(weights=[1.0])}, ValueError, r"shape \(7, 7\)"),
+        ({"family": TreeFamilies(sizes=(1,), norms=(1.0,), weights=[[0.0]])}, ValueError, "not all of them 0"),
         ({"tree_options": TreeOptions(growth="best_first", max_leaves=4)}, ValueError, "grow best-first"),
         ({"warm_start": "yes"}, TypeError, "warm_start"),
     ],

@@ -39,12 +39,12 @@ def classes(noise=0.0, m=400, n_classes=2, seed=0):
     return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
 
 
-def places(m=1500, noise=0.0, n_columns=1, seed=0):
+def places(m=1500, noise=0.0, n_values=5):
     """A target without order in three columns, which takes many questions; the other columns say nothing."""
-    rng = np.random.default_rng(seed)
-    where = rng.integers(0, 5, (m, 3))
-    y = rng.normal(size=(5, 5, 5))[tuple(where.T)] + noise * rng.normal(size=m)
-    return np.column_stack([where, rng.normal(size=(m, n_columns))]), y  # all rows differ
+    rng = np.random.default_rng(0)
+    where = rng.integers(0, n_values, (m, 3))
+    y = rng.normal(size=[n_values] * 3)[tuple(where.T)] + noise * rng.normal(size=m)
+    return np.column_stack([where, rng.normal(size=m)]), y  # all rows differ
 
 
 @pytest.fixture
@@ -123,10 +123,7 @@ def test_neither_order_nor_threads_nor_copies_change_the_choice(quick, estimator
 
 
 def test_copies_do_not_make_it_try_large_trees():
-    rng = np.random.default_rng(0)
-    places = rng.integers(0, 4, (480, 3))
-    X = np.column_stack([places, rng.normal(size=480)])
-    y = rng.normal(size=(4, 4, 4))[tuple(places.T)]
+    X, y = places(480, n_values=4)
     weighted = RGBRegressor().fit(X, y, sample_weight=np.full(480, 3.0))
     repeated = RGBRegressor().fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
     assert weighted.chosen_ == repeated.chosen_
@@ -169,6 +166,8 @@ def test_with_rounds_given_fits_are_as_before():
 
 def test_what_is_given_stays(quick):
     X, y = table()
+    usual = {**GIVEN, "learning_rate": 0.025, "subsample": 0.3, "min_leaf_weight": 2.0}
+    usual |= {"thresholds": "random", "largest_size": 32}
     small = TreeFamilies(sizes=(1, 2))
     for given, expected in (
         ({"learning_rate": 0.2}, {"learning_rate": 0.2}),
@@ -182,15 +181,6 @@ def test_what_is_given_stays(quick):
         chosen = RGBRegressor(**given).fit(X, y).chosen_
         assert {**chosen, **expected} == chosen
         others = set(chosen) - set(expected) - {"n_rounds"}
-        usual = {
-            "learning_rate": 0.025,
-            "subsample": 0.3,
-            "complexity_penalty": 0.3,
-            "min_leaf_weight": 2.0,
-            "max_features": 5,
-            "thresholds": "random",
-            "largest_size": 32,
-        }
         assert all(chosen[name] == usual[name] for name in others)
 
 
@@ -210,11 +200,7 @@ def test_of_many_columns_a_node_looks_at_some(quick):
 
 def test_large_trees_where_held_back_rows_say_so():
     """A target that takes many questions, and enough rows to tell."""
-    rng = np.random.default_rng(0)
-    places = rng.integers(0, 6, (6000, 3))
-    y = rng.normal(size=(6, 6, 6))[tuple(places.T)]
-    X = np.column_stack([places, rng.normal(size=6000)])  # all rows differ
-    model = RGBRegressor().fit(X, y)
+    model = RGBRegressor().fit(*places(6000, n_values=6))
     assert model.chosen_["largest_size"] == 256
     assert model.ensemble_.n_families == 49
     few = RGBRegressor().fit(*table())

@@ -186,23 +186,6 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("cost", "message"),
         [
-            (np.ones((2, 2)), r"shape \(2, 2\).*shape \(3, 3\)"),
-            (np.ones(3), r"shape \(3,\); it must have the shape \(3, 3\)"),
-            ([[0, 1], [1]], "numbers"),
-            ("costs", "numbers"),
-            (np.where(np.eye(3) > 0, 0.0, np.nan), "NaN or infinity"),
-            (np.where(np.eye(3) > 0, 0.0, np.inf), "NaN or infinity"),
-            (np.eye(3) - 1.0, r"negative costs.*-1"),
-            (np.zeros((3, 3)), "nothing to learn"),
-        ],
-    )
-    def test_matrices(self, cost: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            SoftmaxBoostClassifier(2, cost=cost).fit(*WINE)
-
-    @pytest.mark.parametrize(
-        ("cost", "message"),
-        [
             (np.ones((178, 2)), r"shape \(178, 2\).*\(178, 3\)"),
             (np.ones((3, 3)), "goes to the constructor"),
             (np.full((178, 3), np.nan), "NaN or infinity"),
@@ -233,6 +216,14 @@ class TestBadInput:
             ({"learning_rate": 0}, ValueError, "learning_rate"),
             ({"max_leaves": 1}, ValueError, "max_leaves must be at least 2"),
             ({"learning_rate": "fast"}, ValueError, "'auto'"),
+            ({"cost": np.ones((2, 2))}, ValueError, r"shape \(2, 2\).*shape \(3, 3\)"),
+            ({"cost": np.ones(3)}, ValueError, r"shape \(3,\); it must have the shape \(3, 3\)"),
+            ({"cost": [[0, 1], [1]]}, ValueError, "numbers"),
+            ({"cost": "costs"}, ValueError, "numbers"),
+            ({"cost": np.where(np.eye(3) > 0, 0.0, np.nan)}, ValueError, "NaN or infinity"),
+            ({"cost": np.where(np.eye(3) > 0, 0.0, np.inf)}, ValueError, "NaN or infinity"),
+            ({"cost": np.eye(3) - 1.0}, ValueError, r"negative costs.*-1"),
+            ({"cost": np.zeros((3, 3))}, ValueError, "nothing to learn"),
         ],
     )
     def test_parameters(self, changes: dict[str, Any], error: type[Exception], message: str) -> None:

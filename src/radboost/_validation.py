@@ -217,14 +217,16 @@ def read_sample_weight(sample_weight: object, n_rows: int, name: str = "sample_w
         raise ValueError(f"{name} must be 1-dimensional, one weight per row; got {weights.ndim} dimensions.")
     if weights.shape[0] != n_rows:
         raise ValueError(f"{name} has {weights.shape[0]} entries for {n_rows} rows; one weight per row is needed.")
-    if not np.isfinite(weights).all():
-        raise ValueError(f"{name} holds NaN or infinity; every weight must be a finite number.")
-    if (weights < 0).any():
-        raise ValueError(
-            f"{name} holds negative weights (the smallest is {weights.min():g}). Weights count repetitions of a row: "
-            "use 0 to leave a row out."
-        )
+    check_not_negative(weights, name, "weight", "Weights count repetitions of a row: use 0 to leave a row out.")
     return weights
+
+
+def check_not_negative(values: npt.NDArray[np.float64], name: str, what: str, advice: str) -> None:
+    """Refuse numbers that are not finite, or below 0."""
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} holds NaN or infinity; every {what} must be a finite number.")
+    if (values < 0).any():
+        raise ValueError(f"{name} holds negative {what}s (the smallest is {values.min():g}). {advice}")
 
 
 def check_total_weight(largest: float, total: float, name: str = "sample_weight") -> None:

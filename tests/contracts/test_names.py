@@ -190,6 +190,7 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
             "feature_names_in_",
             "history_",
             "n_features_in_",
+            "optimality_gap_",
         }
         ours |= {"n_iter_", "n_skipped_rounds_", "stop_reason_", "loss_", "objective_", "learning_rate_"}
     shared = {
@@ -264,7 +265,7 @@ def test_validation_rows_of_soft_max_boosting_have_costs_of_their_own() -> None:
     plain = model.fit(X, Y, X_val=X, y_val=Y, sample_weight_val=weights).history_
     assert plain == model.fit(X, Y, X_val=X[1:], y_val=Y[1:]).history_
     for n in (59, 61):  # as many as are given, whatever some of them weigh
-        with pytest.raises(ValueError, match=rf"cost_val given to fit has the shape \({n}, 2\), and X_val has 60 rows"):
+        with pytest.raises(ValueError, match=rf"cost_val has the shape \({n}, 2\); it must have the shape \(60, 2\)"):
             model.fit(X, Y, cost=cost, X_val=X, y_val=Y, cost_val=np.zeros((n, 2)), sample_weight_val=weights)
 
 

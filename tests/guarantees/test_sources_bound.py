@@ -130,7 +130,7 @@ def test_it_holds_and_the_margin_loss_is_above_the_error(n_classes: int) -> None
 def test_it_says_something_with_many_rows() -> None:
     model, X, y, sources = fitted(40_000)
     found = sources_bound(model, X, y, sources)
-    assert found.total < 0.7
+    assert found.total < 0.75
     assert not found.vacuous
     text = str(found)
     assert repr(found) == text

@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import SHORT_OF, damped_search, line_search_step
@@ -137,15 +137,15 @@ class CoordinateDescent(RoundMaker):
         if self._rated_rounds is None:
             return None
         if not self._made:
-            last = self._last_step()
-            self._made.extend(self._rated_rounds.make(round_index, self.n_ahead, self._state.slope, last))
+            now = self._state.slope
+            self._made.extend(self._rated_rounds.make(round_index, self.n_ahead, now, self._last_step()))
         if not self._made:
             return None
         made = self._made.popleft()
         if made is None:
             return []
         n_splits, bits, eta, loss, slope, error, arrays = made
-        m, proposer = self.objective.total_weight, self.proposers[0]
+        m, proposer = self.objective.total_weight, cast(Any, self.proposers[0])
         self._state = LossState(loss / m, slope / m, error / m)
         complexity = proposer.bound(n_splits, bits)
         self.members.count_settled(self.penalty.price(complexity), eta)

@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.boosting.coordinate import EXHAUSTED, NO_LOSS, NOTHING, PATIENCE
 from radboost.boosting.driver import End, RoundMaker
@@ -164,8 +163,7 @@ class MultiSourceDescent(RoundMaker):
             # Drawn hypotheses go on lowering the objective a little; then members step together only now and then.
             due = not (steps and self._randomised) or (round_index + 1) % JOINT_EVERY == 0
             if due and before - self._value <= ENOUGH * before:
-                with one_blas_thread:
-                    steps = steps + self._joint_step(round_index, maximum)
+                steps = steps + self._joint_step(round_index, maximum)
         else:
             steps = self._steepest_step(round_index)
         self._discard_unused()
@@ -394,7 +392,7 @@ class MultiSourceDescent(RoundMaker):
         return result
 
     def _raise_bound(self, block: Direction) -> None:
-        """The same after a step, which need not be on the grid, with the new hypotheses that it asks for."""
+        """Raise the bound after a step, which need not be on the grid, with the new hypotheses that it asks for."""
         changes = {id(member): change for member, change in zip(block.members, block.factors, strict=True)}
         saved = self.objective.saved()
         self._move(block, block.factors)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.boosting.coordinate import EDGE_ROUNDING
 from radboost.boosting.members import Members
@@ -99,7 +100,8 @@ class MembersModel:
         start = np.full(n, 0.0 if self._signed else 0.01)
         bounds = [(values - rates @ start).max() + 1.0], np.abs(self.weights) + 1.0
         linear = np.concatenate([np.zeros(n), [1.0], self.prices])
-        x = _interior_point(quadratic, linear, limits, most, np.concatenate([start, *bounds]))[:n]
+        with one_blas_thread:
+            x = _interior_point(quadratic, linear, limits, most, np.concatenate([start, *bounds]))[:n]
         before = values.max() + self.prices @ np.abs(self.weights)
         after = (values - rates @ x).max() + 0.5 * x @ curvatures @ x + self.prices @ np.abs(self.weights + x)
         return x, float(before - after)
@@ -113,8 +115,9 @@ class MembersModel:
             result[j] = (start - self._slopes(mixture)) / length
             objective.step(self._members[source].columns, member.slot, source, -length)
         objective.restore(saved)
-        values, vectors = np.linalg.eigh(np.nan_to_num(0.5 * (result + result.T)))
-        return np.asarray((vectors * (np.maximum(values, 0.0) + FLAT * values.max())) @ vectors.T)
+        with one_blas_thread:  # nothing in it may wait for other workers
+            values, vectors = np.linalg.eigh(np.nan_to_num(0.5 * (result + result.T)))
+            return np.asarray((vectors * (np.maximum(values, 0.0) + FLAT * values.max())) @ vectors.T)
 
     def lower_bound(
         self, losses: FloatArray, weights: FloatArray, propose: Callable[[FloatArray], list[Proposal]]

@@ -163,17 +163,9 @@ class Proposer(ABC):
     def rated_rounds(self, price: Callable[[float], float], **rule: Any) -> RatedRounds | None:
         """Native maker of rounds that each enter one of the proposed trees; None: they need `propose`.
 
-        `price` converts a complexity; `rule` are the keyword arguments of `RatedRounds`.
+        `price` converts a complexity; `rule`: keyword arguments of `RatedRounds`. See `TreeProposer.tree` and `bound`.
         """
         return None
-
-    def tree(self, arrays: Sequence[Any], n_grown: int) -> Hypothesis:
-        """Hypothesis of a round of `rated_rounds`."""
-        raise NotImplementedError
-
-    def bound(self, n_grown: int, bits: int) -> float:
-        """Complexity of a hypothesis of a round of `rated_rounds`, with splits of so many bits."""
-        raise NotImplementedError
 
     def constants(self) -> Sequence[Candidate]:
         """Constant hypotheses of the family, one for each class, whatever their edge."""

@@ -172,9 +172,7 @@ class TreeProposer(Proposer):
         max_depth: int,
         most_questions: int | None = None,
     ) -> None:
-        """`bound`: complexity of a tree from its number of splits and the bits of its splits, of which
-        `most_questions` count; None: all.
-        """
+        """`bound`: complexity of a tree by its number of splits and their bits; `most_questions`: splits that count."""
         self.grower = make_grower(
             problem.data,
             problem.objective.weighting,
@@ -189,7 +187,7 @@ class TreeProposer(Proposer):
         self.rated = problem.settings.rated
         self._most_questions = most_questions
         self.randomised = problem.settings.randomised
-        self._bound = cache(bound)
+        self.bound = cache(bound)
         votes = not self.rated and not problem.settings.constraints.directions
         if max_depth == 1 and criterion == "edge" and votes and not self.randomised:
             self.least_complexity = bound(1, 0)
@@ -204,9 +202,6 @@ class TreeProposer(Proposer):
     def tree(self, arrays: Sequence[Any], n_grown: int) -> Tree:
         """Tree of the native core after `n_grown` splits."""
         return Tree.grown(arrays, self.n_features, self.questions(n_grown), self.n_outputs)
-
-    def bound(self, n_grown: int, bits: int) -> float:
-        return self._bound(n_grown, bits)
 
     def questions(self, n_grown: int) -> int:
         """Splits of a tree that count, of `n_grown`."""

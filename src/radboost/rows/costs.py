@@ -12,6 +12,7 @@ import numpy.typing as npt
 from radboost._numbers import listed
 from radboost._tables import column_names, is_arrow, read_numbers
 from radboost._typing import ClassIds, FloatArray, RowOrder
+from radboost._validation import check_not_negative
 from radboost.rows.partitions import ONE_PROCESS, Workers
 from radboost.rows.weights import RowWeights
 
@@ -86,13 +87,8 @@ def _checked(cost: Any, name: str, shape: tuple[int, int], wanted: str, otherwis
             f"{name} has the shape {costs.shape}; it must have the shape {shape}: {wanted}, in the order of classes_. "
             f"{otherwise}"
         )
-    if not np.isfinite(costs).all():
-        raise ValueError(f"{name} holds NaN or infinity; every cost must be a finite number.")
-    if (costs < 0).any():
-        raise ValueError(
-            f"{name} holds negative costs (the smallest is {costs.min():g}). Add a constant to a row to make its costs "
-            "positive: only their differences matter."
-        )
+    advice = "Add a constant to a row to make its costs positive: only their differences matter."
+    check_not_negative(costs, name, "cost", advice)
     return costs
 
 

@@ -28,6 +28,7 @@ class DeepBoostClassifierCV(DelegatesToBestClassifier, ClassifierMixin, Search):
     _space: ClassVar[Space] = DEEPBOOST
 
     objective_ = of_best("objective_")
+    optimality_gap_ = of_best("optimality_gap_")
     chosen_ = of_best("chosen_")
     predict_proba = by_best(DeepBoostClassifier.predict_proba)
 

@@ -105,34 +105,31 @@ def test_the_look_keeps_constraints() -> None:
 def test_what_deepboost_refuses() -> None:
     X, y = wavy(4, m=80, missing=0.0)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    by_name = DeepBoostClassifier(4, complexity_penalty=0.0, tree_options=TreeOptions(monotonic_constraints={"b": -1}))
-    by_list = DeepBoostClassifier(
-        4, complexity_penalty=0.0, tree_options=TreeOptions(monotonic_constraints=[0, -1, 0, 0])
-    )
-    np.testing.assert_array_equal(
-        by_name.fit(frame, y).decision_function(frame), by_list.fit(frame, y).decision_function(frame)
-    )
-    for wrong, message in (
-        ({"z": 1}, "names the column 'z'"),
-        ([1, 0], "for each of the 4 columns"),
-        ([2, 0, 0, 0], "-1, 0 or 1; got 2"),
+    kinds = frame.assign(a=pd.Categorical(np.where(X[:, 0] > 0, "x", "y")))
+
+    def model(given: Any, **more: Any) -> DeepBoostClassifier:
+        options = TreeOptions(monotonic_constraints=given)
+        return DeepBoostClassifier(4, complexity_penalty=0.0, tree_options=options, **more)
+
+    by_name, by_list = (model(given).fit(frame, y).decision_function(frame) for given in ({"b": -1}, [0, -1, 0, 0]))
+    np.testing.assert_array_equal(by_name, by_list)
+    for refused, rows, message in (
+        (model({"z": 1}), (frame, y), "names the column 'z'"),
+        (model([1, 0]), (frame, y), "for each of the 4 columns"),
+        (model([2, 0, 0, 0]), (frame, y), "-1, 0 or 1; got 2"),
+        (model([1, 0, 0, 0, 0]), smooth_classes(1), "more classes"),
+        (
+            model({0: 1}, family=["trees", KernelFamily()]),
+            (X, y),
+            "for trees, and the family KernelFamily.*Take family",
+        ),
+        (model({"a": 1}), (kinds, y), "categorical"),
     ):
         with pytest.raises(ValueError, match=message):
-            DeepBoostClassifier(2, tree_options=TreeOptions(monotonic_constraints=wrong)).fit(frame, y)
-    with pytest.raises(ValueError, match="more classes"):
-        DeepBoostClassifier(2, tree_options=TreeOptions(monotonic_constraints=[1, 0, 0, 0, 0])).fit(*smooth_classes(1))
-    with pytest.raises(ValueError, match=r"for trees, and the family KernelFamily.*Take family"):
-        DeepBoostClassifier(
-            2, family=["trees", KernelFamily()], tree_options=TreeOptions(monotonic_constraints={0: 1})
-        ).fit(X, y)
-    frame["a"] = pd.Categorical(np.where(X[:, 0] > 0, "x", "y"))
-    with pytest.raises(ValueError, match="categorical"):
-        DeepBoostClassifier(2, tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(frame, y)
-    warm = DeepBoostClassifier(
-        2, complexity_penalty=0.0, warm_start=True, tree_options=TreeOptions(monotonic_constraints={"b": 1})
-    ).fit(frame, y)
+            refused.fit(*rows)
+    warm = model({"b": 1}, warm_start=True).fit(kinds, y)
     with pytest.raises(ValueError, match="whose monotonic_constraints was"):
-        warm.set_params(n_rounds=3, tree_options=None).fit(frame, y)
+        warm.set_params(n_rounds=5, tree_options=None).fit(kinds, y)
 
 
 def paths_of(model: Any) -> list[frozenset[int]]:

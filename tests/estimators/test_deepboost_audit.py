@@ -83,35 +83,23 @@ def test_a_wrong_step_is_noticed(n_classes: int) -> None:
 @pytest.mark.parametrize("n_classes", [2, 4])
 @given(
     seed=st.integers(0, 10**6),
-    pair=st.sampled_from(PAIRS),
-    rate=st.sampled_from([0.1, 1.0]),
+    settings=st.builds(
+        lambda pair, **rest: Settings(objective=pair[0], loss=pair[1], lam=0.004, beta=0.001, **rest),
+        pair=st.sampled_from(PAIRS),
+        rounds=st.just(10),
+        max_depth=st.just(3),
+        learning_rate=st.sampled_from([0.1, 1.0]),
+        criterion=st.sampled_from(["edge", "gini"]),
+    ),
     subsample=st.sampled_from([0.5, 1.0]),
     thresholds=st.sampled_from(["best", "random"]),
-    criterion=st.sampled_from(["edge", "gini"]),
     growth=st.sampled_from(["layers", "best_first"]),
 )
 def test_randomised_proposals_take_the_steps_of_the_paper(
-    n_classes: int,
-    seed: int,
-    pair: tuple[str, str],
-    rate: float,
-    subsample: float,
-    thresholds: str,
-    criterion: str,
-    growth: str,
+    n_classes: int, seed: int, settings: Settings, subsample: float, thresholds: str, growth: str
 ) -> None:
     """Randomness proposes; price, edge and step are computed on all rows as ever."""
     X, y = rows(seed, n_classes, m=24, missing=0.1)
-    settings = Settings(
-        rounds=10,
-        objective=pair[0],
-        loss=pair[1],
-        lam=0.004,
-        beta=0.001,
-        learning_rate=rate,
-        criterion=criterion,
-        max_depth=3,
-    )
     options = TreeOptions(growth=growth, max_leaves=6 if growth == "best_first" else None)
     random = {"subsample": subsample, "thresholds": thresholds, "max_features": "sqrt", "random_state": seed}
     model = like(settings, tree_options=options, **random).fit(X, y)

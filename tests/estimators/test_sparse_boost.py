@@ -304,8 +304,10 @@ def test_alpha_of_zero_and_many_classes() -> None:
 )
 def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
     X, y = rows(14)
-    with pytest.raises(ValueError, match=message):
-        SparseBoostClassifier(**parameters).fit(X, y > 0)
+    model = SparseBoostClassifier(**parameters)
+    for refuse in (model.fit, model.path) if "update" in parameters else (model.fit,):
+        with pytest.raises(ValueError, match=message):
+            refuse(X, y > 0)
 
 
 def test_bad_targets() -> None:

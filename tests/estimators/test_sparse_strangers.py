@@ -145,18 +145,6 @@ def test_paths_before_a_fit(model: Any) -> None:
     assert alphas[0] == pytest.approx(largest)
 
 
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (SparseBoostClassifier(update="adaboost"), "no closed form with penalty='l1/l2'"),
-        (SparseBoostClassifier(update="gradboost", loss="exponential"), "exponential loss has none"),
-    ],
-)
-def test_a_path_checks_what_a_fit_checks(model: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        model.path(X, Y)
-
-
 def test_optimal_means_within_the_tolerance() -> None:
     """Where the members are not weighed to the end, induction goes on with that."""
     model = SparseBoostClassifier(

@@ -11,21 +11,20 @@ from radboost import _native
 from radboost.losses import LOSSES, get_loss
 from reference import losses as naive
 
-EVERY = pytest.mark.parametrize("name", sorted(LOSSES))
-NATIVE = pytest.mark.parametrize("name", sorted(name for name, loss in LOSSES.items() if loss.native))
+KNOWN = [get_loss(name) for name in sorted(LOSSES)]
+EVERY = pytest.mark.parametrize("loss", KNOWN, ids=lambda loss: loss.name)
+NATIVE = pytest.mark.parametrize("loss", [loss for loss in KNOWN if loss.native], ids=lambda loss: loss.name)
 U = np.concatenate([np.linspace(-30, 30, 601), np.linspace(-1e-5, 1e-5, 21)])
 
 
 @EVERY
-def test_derivative_against_differences(name: str) -> None:
-    loss = get_loss(name)
+def test_derivative_against_differences(loss: Any) -> None:
     u = np.linspace(-8, 8, 321)
     np.testing.assert_allclose(loss.derivative(u), naive.numeric_derivative(loss.value, u), rtol=1e-8, atol=1e-12)
 
 
 @EVERY
-def test_convex_increasing_and_above_the_zero_one_loss(name: str) -> None:
-    loss = get_loss(name)
+def test_convex_increasing_and_above_the_zero_one_loss(loss: Any) -> None:
     u = np.unique(U.round(9))
     assert np.all(loss.derivative(u) > 0)
     assert np.all(np.diff(loss.derivative(u)) >= 0)
@@ -34,33 +33,29 @@ def test_convex_increasing_and_above_the_zero_one_loss(name: str) -> None:
 
 
 @NATIVE
-def test_formula(name: str) -> None:
-    loss = get_loss(name)
-    np.testing.assert_allclose(loss.value(U), naive.LOSSES[name].value(U), rtol=1e-14)
-    np.testing.assert_allclose(loss.derivative(U), naive.LOSSES[name].derivative(U), rtol=1e-14)
+def test_formula(loss: Any) -> None:
+    np.testing.assert_allclose(loss.value(U), naive.LOSSES[loss.name].value(U), rtol=1e-14)
+    np.testing.assert_allclose(loss.derivative(U), naive.LOSSES[loss.name].derivative(U), rtol=1e-14)
 
 
 @NATIVE
-def test_native_kernel(name: str) -> None:
-    loss = get_loss(name)
+def test_native_kernel(loss: Any) -> None:
     value, derivative = _native.evaluate_loss(loss.name, U)
     np.testing.assert_allclose(value, loss.value(U), rtol=2e-15)
     np.testing.assert_allclose(derivative, loss.derivative(U), rtol=2e-15)
 
 
 @NATIVE
-def test_the_bound_behind_the_closed_form(name: str) -> None:
+def test_the_bound_behind_the_closed_form(loss: Any) -> None:
     """Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1)."""
-    loss = get_loss(name)
     u, v = np.meshgrid(np.linspace(-10, 10, 81), np.linspace(-6, 6, 81))
     bound = loss.derivative(u) * np.expm1(v)
     assert np.all(loss.value(u + v) - loss.value(u) <= bound + 1e-9 * np.maximum(1, np.abs(bound)))
 
 
 @NATIVE
-def test_conjugate(name: str) -> None:
+def test_conjugate(loss: Any) -> None:
     """Fenchel's inequality, tight at the derivative."""
-    loss = get_loss(name)
     u = np.linspace(-8, 8, 81)
     for factor in (0.0, 0.5, 1.0):
         pulls = factor * loss.derivative(u)
@@ -70,16 +65,15 @@ def test_conjugate(name: str) -> None:
 
 
 @EVERY
-def test_extreme_arguments_stay_finite(name: str) -> None:
-    loss = get_loss(name)
+def test_extreme_arguments_stay_finite(loss: Any) -> None:
     u = np.array([-1e6, -800.0, 700.0])
     assert np.all(np.isfinite(loss.value(u)))
     assert np.all(np.isfinite(loss.derivative(u)))
 
 
 @NATIVE
-def test_extreme_arguments_of_kernels_stay_finite(name: str) -> None:
-    native = _native.evaluate_loss(name, np.array([-1e6, -800.0, 800.0, 1e6]))
+def test_extreme_arguments_of_kernels_stay_finite(loss: Any) -> None:
+    native = _native.evaluate_loss(loss.name, np.array([-1e6, -800.0, 800.0, 1e6]))
     assert all(np.all(np.isfinite(part)) for part in native)
 
 

@@ -52,8 +52,7 @@ LOSS_NAMES = ("exponential", "logistic", "own logistic", "own smooth_hinge")
 NATIVE = sorted(name for name, cost in OBJECTIVES.items() if cost.native)
 IN_NUMPY = sorted(set(OBJECTIVES) - set(NATIVE))
 PAIRS = [(name, loss) for name in NATIVE for loss in LOSS_NAMES if name != "compsum" or loss == "logistic"]
-EVERY = pytest.mark.parametrize(("name", "loss"), PAIRS)
-CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 5])
+EVERY = pytest.mark.parametrize(("name", "loss", "n_classes"), [(*pair, n) for pair in PAIRS for n in (2, 3, 5)])
 
 
 class Rows:
@@ -99,7 +98,6 @@ class Rows:
         return self.f[:, 1] - self.f[:, 0] if self.n_classes == 2 else self.f
 
 
-@CLASSES
 @EVERY
 def test_rounds(name: str, loss: str, n_classes: int) -> None:
     rows = Rows(33, n_classes, 0)
@@ -122,7 +120,6 @@ def test_rounds(name: str, loss: str, n_classes: int) -> None:
         rows.step(objective, slot, h, 0.375)
 
 
-@CLASSES
 @EVERY
 def test_derivative_along_a_line(name: str, loss: str, n_classes: int) -> None:
     rows = Rows(29, n_classes, 1)
@@ -141,7 +138,6 @@ def test_derivative_along_a_line(name: str, loss: str, n_classes: int) -> None:
     assert objective.slope_along(rows.columns, slot, 0.0) == pytest.approx(-state.slope * edge, abs=1e-6 * state.slope)
 
 
-@CLASSES
 @EVERY
 def test_the_closed_form_goes_down(name: str, loss: str, n_classes: int) -> None:
     """E.2, F.2, G.2: the step that minimises the bound never raises the loss, and steps keep to the grid."""
@@ -164,7 +160,6 @@ def test_the_closed_form_goes_down(name: str, loss: str, n_classes: int) -> None
         before = after
 
 
-@CLASSES
 @EVERY
 def test_losses_of_rows_given_by_their_scores(name: str, loss: str, n_classes: int) -> None:
     rows = Rows(31, n_classes, 3)
@@ -182,7 +177,6 @@ def test_losses_of_rows_given_by_their_scores(name: str, loss: str, n_classes: i
         assert objective.reweigh().loss >= mean * (1 - 1e-12)
 
 
-@CLASSES
 @EVERY
 def test_edges_of_values(name: str, loss: str, n_classes: int) -> None:
     """Each channel is the hypothesis that gives the values to one class; with two classes they are the margin's."""
@@ -284,7 +278,6 @@ def test_probabilities_of_two_classes(loss: str) -> None:
         np.testing.assert_allclose(found, [[1 - p, p]], atol=2e-5)
 
 
-@CLASSES
 @EVERY
 def test_probabilities_are_probabilities(name: str, loss: str, n_classes: int) -> None:
     """At any scores: they sum to one, follow the order of the scores, and know nothing of a common shift."""

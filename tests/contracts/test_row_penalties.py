@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
+from radboost.penalties.rows import RowPenalty
 from reference import sparsity as naive
 
 EVERY = pytest.mark.parametrize("name", sorted(ROW_PENALTIES))
 EXPONENTIAL = pytest.mark.parametrize("name", sorted(n for n, p in ROW_PENALTIES.items() if p.exponential))
 SIZES = pytest.mark.parametrize("k", [1, 4])
+
+
+@pytest.fixture
+def penalty(name: str) -> RowPenalty:
+    return get_row_penalty(name)
 
 
 @EVERY
@@ -21,9 +27,8 @@ def test_size(name: str) -> None:
 
 @EVERY
 @SIZES
-def test_update_is_the_minimum_of_the_quadratic_bound(name: str, k: int) -> None:
+def test_update_is_the_minimum_of_the_quadratic_bound(penalty: RowPenalty, name: str, k: int) -> None:
     """(25), Figure 2 for (26), and (35), with a curvature for each output."""
-    penalty = get_row_penalty(name)
     rng = np.random.default_rng(k)
     curvatures, slopes = rng.uniform(0.2, 3.0, size=(5, k)), rng.normal(size=(5, k))
     prices = np.concatenate([[0.0, 100.0], rng.uniform(0.1, 2.0, size=3)])
@@ -38,9 +43,8 @@ def test_update_is_the_minimum_of_the_quadratic_bound(name: str, k: int) -> None
 
 @EXPONENTIAL
 @SIZES
-def test_exponential_update_is_the_minimum_of_its_bound(name: str, k: int) -> None:
+def test_exponential_update_is_the_minimum_of_its_bound(penalty: RowPenalty, name: str, k: int) -> None:
     """(8), Lemma 3, Figures 2 and 3, with errata 15 and 17."""
-    penalty = get_row_penalty(name)
     rng = np.random.default_rng(10 + k)
     up, down = rng.uniform(0.01, 1.0, size=(5, k)), rng.uniform(0.01, 1.0, size=(5, k))
     up[2, 0], down[3, -1] = 0.0, 0.0  # one of the correlations is zero
@@ -61,9 +65,8 @@ def test_exponential_update_is_the_minimum_of_its_bound(name: str, k: int) -> No
 
 
 @EXPONENTIAL
-def test_exponential_update_without_a_price_is_adaboost(name: str) -> None:
+def test_exponential_update_without_a_price_is_adaboost(penalty: RowPenalty) -> None:
     """With lambda = 0 the step is a/2 log(mu+ / mu-), capped where one of them is zero."""
-    penalty = get_row_penalty(name)
     up, down = np.array([[0.4], [0.3], [0.0]]), np.array([[0.1], [0.0], [0.0]])
     found = penalty.exponential_update(up, down, np.zeros((3, 1)), np.full(3, 0.5), np.zeros(3))
     assert found[0, 0] == pytest.approx(0.25 * np.log(4.0), rel=1e-12)
@@ -72,8 +75,7 @@ def test_exponential_update_without_a_price_is_adaboost(name: str) -> None:
 
 
 @EXPONENTIAL
-def test_exponential_update_survives_small_templates(name: str) -> None:
-    penalty = get_row_penalty(name)
+def test_exponential_update_survives_small_templates(penalty: RowPenalty) -> None:
     found = penalty.exponential_update(
         np.array([[0.2, 0.1]]), np.array([[0.1, 0.3]]), np.array([[5.0, -3.0]]), np.array([1e-3]), np.array([0.05])
     )
@@ -83,8 +85,7 @@ def test_exponential_update_survives_small_templates(name: str) -> None:
 
 @EVERY
 @SIZES
-def test_violation_is_zero_at_the_minimum_and_nowhere_else(name: str, k: int) -> None:
-    penalty = get_row_penalty(name)
+def test_violation_is_zero_at_the_minimum_and_nowhere_else(penalty: RowPenalty, name: str, k: int) -> None:
     rng = np.random.default_rng(20 + k)
     curvatures, slopes = rng.uniform(0.2, 3.0, size=(30, k)), rng.normal(size=(30, k))
     prices = rng.uniform(0.1, 5.0, size=30)
@@ -100,9 +101,11 @@ def test_violation_is_zero_at_the_minimum_and_nowhere_else(name: str, k: int) ->
 
 @SIZES
 @pytest.mark.parametrize(("name", "norm"), [("l1", np.inf), ("l1/l2", 2), ("l1/linf", 1)])
-def test_violation_is_the_distance_from_the_subdifferential_in_the_dual_norm(name: str, norm: float, k: int) -> None:
+def test_violation_is_the_distance_from_the_subdifferential_in_the_dual_norm(
+    penalty: RowPenalty, name: str, norm: float, k: int
+) -> None:
     """By a linear program where the norm is one of corners, and by the nearest point of a ball where it is round."""
-    penalty, rng = get_row_penalty(name), np.random.default_rng(40 + k)
+    rng = np.random.default_rng(40 + k)
     rows = 40
     weights = np.round(rng.normal(size=(rows, k)), 0)  # with zeros and with ties for the largest
     weights[0] = 0.0
@@ -121,9 +124,9 @@ def test_violation_is_the_distance_from_the_subdifferential_in_the_dual_norm(nam
 
 @EVERY
 @SIZES
-def test_conjugate(name: str, k: int) -> None:
+def test_conjugate(penalty: RowPenalty, name: str, k: int) -> None:
     """Young's inequality everywhere, and equality where the slopes are those of the penalty."""
-    penalty, rng = get_row_penalty(name), np.random.default_rng(30 + k)
+    rng = np.random.default_rng(30 + k)
     curvatures, slopes = rng.uniform(0.2, 3.0, size=(9, k)), 2.0 * rng.normal(size=(9, k))
     prices = rng.uniform(0.1, 2.0, size=9)
     weights = penalty.update(curvatures, slopes, prices)
@@ -142,9 +145,8 @@ def test_conjugate(name: str, k: int) -> None:
 
 
 @EVERY
-def test_dual_norm_tells_who_stays_out(name: str) -> None:
+def test_dual_norm_tells_who_stays_out(penalty: RowPenalty) -> None:
     """Corollaries 6 and 8, Lemma 10: zero is the minimum from this price on."""
-    penalty = get_row_penalty(name)
     rng = np.random.default_rng(5)
     slopes, curvatures = rng.normal(size=(20, 3)), np.ones((20, 3))
     norms = penalty.dual_norm(slopes)
@@ -156,8 +158,7 @@ def test_dual_norm_tells_who_stays_out(name: str) -> None:
 
 
 @EVERY
-def test_columns_of_zeros_keep_zero_weights(name: str) -> None:
-    penalty = get_row_penalty(name)
+def test_columns_of_zeros_keep_zero_weights(penalty: RowPenalty) -> None:
     assert not penalty.update(np.zeros((2, 3)), np.zeros((2, 3)), np.array([0.1, 0.0])).any()
 
 

@@ -33,7 +33,7 @@ CASES: dict[str, tuple[Any, Any]] = {
         lambda f: naive.epsilon_insensitive(TARGETS, 0.3, f),
     ),
 }
-EVERY = pytest.mark.parametrize("name", sorted(CASES))
+EVERY = pytest.mark.parametrize("loss", [loss for loss, _ in CASES.values()], ids=CASES)
 
 
 def scores_for(loss: Any, size: float = 2.0) -> np.ndarray:
@@ -44,16 +44,14 @@ def test_every_loss_is_tested() -> None:
     assert {loss.name for loss, _ in CASES.values()} == set(SCORE_LOSSES)
 
 
-@EVERY
-def test_formula(name: str) -> None:
-    loss, formula = CASES[name]
+@pytest.mark.parametrize(("loss", "formula"), CASES.values(), ids=CASES)
+def test_formula(loss: Any, formula: Any) -> None:
     scores = scores_for(loss)
     np.testing.assert_allclose(loss.value(scores), formula(scores), rtol=1e-12)
 
 
 @EVERY
-def test_gradient_against_differences(name: str) -> None:
-    loss, _ = CASES[name]
+def test_gradient_against_differences(loss: Any) -> None:
     scores, h = scores_for(loss), 1e-6
     for r in range(loss.n_outputs):
         step = np.zeros_like(scores)
@@ -63,9 +61,8 @@ def test_gradient_against_differences(name: str) -> None:
 
 
 @EVERY
-def test_curvature_against_differences(name: str) -> None:
+def test_curvature_against_differences(loss: Any) -> None:
     """The diagonal of the Hessian; of a coupled loss p, whose Hessian is diag(p) - p p^T."""
-    loss, _ = CASES[name]
     scores, h = scores_for(loss), 1e-6
     curvature = loss.curvature(scores)
     for r in range(loss.n_outputs):
@@ -82,11 +79,10 @@ def test_curvature_against_differences(name: str) -> None:
 
 
 @EVERY
-def test_the_bound_on_the_curvature(name: str) -> None:
+def test_the_bound_on_the_curvature(loss: Any) -> None:
     """f(z + v) <= f(z) + g v + C |v|^2 / 2, for the C that GradBoost uses: (22) and Lemma 9."""
-    loss, _ = CASES[name]
     if loss.lipschitz is None:
-        assert name == "exponential"
+        assert loss.name == "exponential"
         return
     scores = scores_for(loss)
     for seed in range(20):
@@ -96,9 +92,8 @@ def test_the_bound_on_the_curvature(name: str) -> None:
 
 
 @EVERY
-def test_the_halves_bound_the_loss(name: str) -> None:
+def test_the_halves_bound_the_loss(loss: Any) -> None:
     """Lemmas 1 and 5: steps s d with |s| <= 1 / budget raise the loss by at most the mean of exponentials."""
-    loss, _ = CASES[name]
     scores = scores_for(loss)
     up, down = loss.halves(scores)
     assert np.all(up >= 0)
@@ -114,9 +109,8 @@ def test_the_halves_bound_the_loss(name: str) -> None:
 
 
 @EVERY
-def test_conjugate(name: str) -> None:
+def test_conjugate(loss: Any) -> None:
     """Equality of Fenchel and Young at the gradient, and the supremum at a share of it."""
-    loss, _ = CASES[name]
     scores = scores_for(loss, 1.0)
     gradient = loss.gradient(scores)
     np.testing.assert_allclose(
@@ -135,8 +129,7 @@ def test_conjugate(name: str) -> None:
 
 
 @EVERY
-def test_extreme_scores_stay_finite(name: str) -> None:
-    loss, _ = CASES[name]
+def test_extreme_scores_stay_finite(loss: Any) -> None:
     for size in (-600.0, 600.0):
         scores = np.full((loss.n_outputs, M), size)
         scores[0] *= 0.5

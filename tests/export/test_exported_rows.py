@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -135,12 +135,11 @@ def test_infinity(plain: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
     same_kind(run_treelite(model.to_treelite(), rows), wanted)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_model_without_trees(n_classes: int, tmp_path: Path) -> None:
     X, y = np.zeros((30, 2)), np.arange(30) % n_classes
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = DeepBoostClassifier(3, complexity_penalty=10.0, n_jobs=1).fit(X, y)
+    model = DeepBoostClassifier(3, complexity_penalty=10.0, n_jobs=1).fit(X, y)
     assert len(model.ensemble_) == 0
     width = 1 if n_classes == 2 else 3
     found = run_onnx(model.to_onnx(), X)
@@ -153,11 +152,10 @@ def test_a_model_without_trees(n_classes: int, tmp_path: Path) -> None:
     same_kind(compiled.probabilities("model", X, n_classes), model.predict_proba(X))
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_model_of_one_leaf(tmp_path: Path) -> None:
     X, y = np.zeros((30, 2)), np.full(30, 2.5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = RGBRegressor(2, n_jobs=1).fit(X, y)
+    model = RGBRegressor(2, n_jobs=1).fit(X, y)
     assert max(tree.n_nodes for tree in model.ensemble_.hypotheses) == 1
     same_kind(run_onnx(model.to_onnx(), X)["prediction"], model.predict(X))
     same_kind(run_treelite(model.to_treelite(), X), model.predict(X))
@@ -278,9 +276,7 @@ def test_too_many_classes_for_the_elimination(plain: tuple[np.ndarray, np.ndarra
 def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch, plain: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = plain
     model = DeepBoostClassifier(2, calibration=None, n_jobs=1).fit(X, y)
-    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
-    monkeypatch.setitem(__import__("sys").modules, "treelite", None)
-    with pytest.raises(ImportError, match=r"radboost\[export\]"):
-        model.to_onnx()
-    with pytest.raises(ImportError, match=r"radboost\[export\]"):
-        model.to_treelite()
+    for name in ("onnx", "treelite"):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ImportError, match=r"radboost\[export\]"):
+            getattr(model, f"to_{name}")()

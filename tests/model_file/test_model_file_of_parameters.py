@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from radboost.losses import HuberLoss, QuantileLoss
 from radboost.model_file import NotStored
 from radboost.sparsity import Kernel, Products, Stumps, Trees
 
+pytestmark = pytest.mark.filterwarnings("ignore")
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 4))
 Y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
@@ -56,9 +57,7 @@ SMALL = {"SparseBoostClassifierCV": {"n_alphas": 3, "cv": 2}, "MartiBoostClassif
 def fitted(name: str, **parameters: Any) -> Any:
     model = MODELS[name](**({"n_rounds": 3} if "n_rounds" in MODELS[name]().get_params() else {}))
     model.set_params(**{**SMALL.get(name, {}), **parameters})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(X, Y)
+    return model.fit(X, Y)
 
 
 def typed(name: str, **fields: Any) -> dict[str, Any]:
@@ -98,25 +97,30 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def refusal(files: Path, tmp_path: Path) -> Callable[[str, Any], str]:
+    """The error with which a file is refused after a change; it names the file."""
+
+    def load(name: str, change: Any) -> str:
+        path = tmp_path / "m"
+        path.write_bytes((files / name).read_bytes())
+        with pytest.raises(ModelFileError, match=str(path)) as caught:
+            radboost.load(forged(path, change))
+        return str(caught.value)
+
+    return load
+
+
 @pytest.mark.parametrize(("name", "parameter", "value"), FORGED, ids=lambda item: str(item)[:40])
 @pytest.mark.parametrize("entry", ["params", "given_params"])
-def test_parameters_that_no_fit_takes(
-    files: Path, tmp_path: Path, name: str, parameter: str, value: Any, entry: str
-) -> None:
-    path = tmp_path / "m"
-    path.write_bytes((files / name).read_bytes())
-    with pytest.raises(ModelFileError, match=str(path)):
-        radboost.load(forged(path, setter(entry, parameter, value=value)))
+def test_parameters_that_no_fit_takes(refusal: Any, name: str, parameter: str, value: Any, entry: str) -> None:
+    refusal(name, setter(entry, parameter, value=value))
 
 
-def test_the_error_is_that_of_a_fit(files: Path, tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    path.write_bytes((files / "DeepBoostClassifier").read_bytes())
+def test_the_error_is_that_of_a_fit(refusal: Any) -> None:
     with pytest.raises((TypeError, ValueError)) as of_fit:
         DeepBoostClassifier(n_jobs="zzz").fit(X, Y)  # type: ignore[arg-type]
-    with pytest.raises(ModelFileError) as of_load:
-        radboost.load(forged(path, setter("params", "n_jobs", value="zzz")))
-    assert str(of_fit.value) in str(of_load.value)
+    assert str(of_fit.value) in refusal("DeepBoostClassifier", setter("params", "n_jobs", value="zzz"))
 
 
 @pytest.mark.parametrize(
@@ -127,11 +131,8 @@ def test_the_error_is_that_of_a_fit(files: Path, tmp_path: Path) -> None:
         (setter("params", "loss", value={"$type": "not stored", "repr": "x"}), "'loss'] twice"),
     ],
 )
-def test_given_parameters_are_some_of_the_estimators(files: Path, tmp_path: Path, change: Any, reason: str) -> None:
-    path = tmp_path / "m"
-    path.write_bytes((files / "RGBClassifier").read_bytes())
-    with pytest.raises(ModelFileError, match=reason):
-        radboost.load(forged(path, change))
+def test_given_parameters_are_some_of_the_estimators(refusal: Any, change: Any, reason: str) -> None:
+    assert reason in refusal("RGBClassifier", change)
 
 
 @pytest.mark.parametrize("kind", [RGBClassifier, SparseBoostClassifier])

@@ -6,7 +6,6 @@ import inspect
 import json
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,10 @@ def fitted(name: str) -> Any:
         base: Any = estimator_named(name.removesuffix("CV"))
         model.set_params(estimator=base(n_rounds=4))
     target: Any = np.where(Y, 1.0, -1.0)[:, None] if name.startswith("MultiTask") else Y
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(X, X[:, 0] - X[:, 2] ** 2 if "Regressor" in name else target)
+    return model.fit(X, X[:, 0] - X[:, 2] ** 2 if "Regressor" in name else target)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_a_fresh_process_opens_every_kind(tmp_path: Path) -> None:
     expected = {}
     for name in known_estimators():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -101,13 +100,12 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_model(name: str) -> None:
     make, y, sections = MODELS[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = make().fit(X[:TRAIN], y[:TRAIN])
-        made = model.report(X[TRAIN:], y[TRAIN:], X_train=X[:TRAIN], y_train=y[:TRAIN])
+    model = make().fit(X[:TRAIN], y[:TRAIN])
+    made = model.report(X[TRAIN:], y[TRAIN:], X_train=X[:TRAIN], y_train=y[:TRAIN])
     checked(made, "score", "data", "slices", "reproduce", *sections)
 
 

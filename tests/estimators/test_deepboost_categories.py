@@ -128,23 +128,23 @@ def test_wrong_parameters_say_what_to_do(given: Any, message: str) -> None:
 
 def test_wrong_columns_say_what_to_do() -> None:
     frame, y = make_rows(3, m=40)
-    with pytest.raises(ValueError, match=r"X has no column names. Pass a data frame"):
-        quick(categorical_features=NAMED).fit(frame.to_numpy(), y)
-    with pytest.raises(ValueError, match=r"column 'colour'.*name categorical columns in categorical_features"):
-        quick(categorical_features=["doors", "sold"]).fit(frame, y)
     with pytest.raises(ValueError, match="Kernel hypotheses measure distances, and column 'colour' is categorical"):
         quick(family=["trees", KernelFamily()], categorical_features=NAMED).fit(frame.fillna({"width": 0.0}), y)
-    sparse = scipy.sparse.csr_matrix(np.eye(40))
-    with pytest.raises(ValueError, match=r"need a dense X.*X.toarray"):
-        quick(categorical_features=[2]).fit(sparse, y)
-    with pytest.raises(ValueError, match=r"shape \(40,\). Reshape your data"):
-        quick(categorical_features=[0]).fit(np.arange(40), y)
-    dates = frame.assign(colour=pd.Timestamp("2020-02-02"))
-    with pytest.raises(ValueError, match=r"Column 'colour' is categorical and holds .*astype"):
-        quick(categorical_features=["colour"]).fit(dates[["colour", "width"]], y)
-    cut = frame.assign(colour=pd.cut(frame["width"], 3))
-    with pytest.raises(ValueError, match="Column 'colour' is categorical and holds Interval"):
-        quick().fit(cut[["colour", "width"]], y)
+    two = frame[["colour", "width"]]
+    for named, X, message in (
+        (NAMED, frame.to_numpy(), r"X has no column names. Pass a data frame"),
+        (["doors", "sold"], frame, r"column 'colour'.*name categorical columns in categorical_features"),
+        ([2], scipy.sparse.csr_matrix(np.eye(40)), r"need a dense X.*X.toarray"),
+        ([0], np.arange(40), r"shape \(40,\). Reshape your data"),
+        (
+            ["colour"],
+            two.assign(colour=pd.Timestamp("2020-02-02")),
+            "Column 'colour' is categorical and holds .*astype",
+        ),
+        ("from_dtype", two.assign(colour=pd.cut(two["width"], 3)), "Column 'colour' is categorical and holds Interval"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            quick(categorical_features=named).fit(X, y)
     for strange in ([], (1, 2), 1j, b"x", float("inf")):
         column = np.empty((40, 1), dtype=object)
         column[:, 0] = [strange] * 40

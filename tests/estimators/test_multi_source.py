@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from radboost import (
     DeepBoostClassifier,
@@ -108,7 +109,7 @@ def test_line_searches_match_a_grid(source_objective: str) -> None:
 def test_every_round_takes_the_steepest_hypothesis(source_objective: str) -> None:
     X, y, s = rows(5, m=100)
     model = plain(12, source_objective=source_objective).fit(X, y, sources=s)
-    _check_choices(model, X, y, s, lambda F: np.ones(3) if source_objective == "sum" else _softmax(10.0 * F))
+    _check_choices(model, X, y, s, lambda F: np.ones(3) if source_objective == "sum" else softmax(10.0 * F))
 
 
 def test_the_worst_source_takes_its_steepest_hypothesis() -> None:
@@ -125,10 +126,6 @@ def test_the_worst_source_takes_its_steepest_hypothesis() -> None:
         assert abs(float((q[own, k] * hypothesis.base.predict(X)[own]) @ signs[own])) == pytest.approx(
             np.abs(rates).max()
         )
-
-
-def _softmax(x: Any) -> Any:
-    return np.exp(x - x.max()) / np.exp(x - x.max()).sum()
 
 
 def _check_choices(model: Any, X: Any, y: Any, s: Any, mixture: Any) -> None:

@@ -38,7 +38,10 @@ CLASSIFIERS: list[Settings] = [
     (AgnosticBoostClassifier, {}),
 ]
 EVERYONE: list[Settings] = [*CLASSIFIERS, (RGBRegressor, {}), (RGBRegressor, {"loss": "poisson"})]
-by_name = {"ids": lambda one: f"{one[0].__name__}{len(one[1])}"}
+by_name: dict[str, Any] = {"ids": lambda one: f"{one[0].__name__}{len(one[1])}" if isinstance(one, tuple) else None}
+with_classes = pytest.mark.parametrize(
+    ("setting", "n_classes"), [*((one, 2) for one in EVERYONE), *((one, 3) for one in CLASSIFIERS)], **by_name
+)
 
 
 def rows(seed: int, n_classes: int = 2, n: int = 160) -> tuple[Any, Any, Any]:
@@ -71,14 +74,11 @@ def test_an_offset_of_zero_is_none(setting: Settings) -> None:
     np.testing.assert_array_equal(scores(zero, X, -0.0 * offset), scores(plain, X))
 
 
-@pytest.mark.parametrize("setting", EVERYONE, **by_name)
-@pytest.mark.parametrize("n_classes", [2, 3])
+@with_classes
 def test_the_history_is_about_scores_with_offsets(setting: Settings, n_classes: int) -> None:
     """What training and validation rows say of each round, against the stages of the model with the offsets added."""
     X, y, offset = rows(1, n_classes)
     if setting[0] is RGBRegressor:
-        if n_classes > 2:
-            return
         model = made(setting).fit(X, y, offset=offset, X_val=X, y_val=y, offset_val=offset, eval_metric="r2")
         expected = [r2_score(y, p) for p in model.staged_predict(X, offset)]
         np.testing.assert_allclose(model.history_["validation_r2"], expected, rtol=1e-6)
@@ -91,10 +91,8 @@ def test_the_history_is_about_scores_with_offsets(setting: Settings, n_classes: 
         np.testing.assert_allclose(model.history_["train_error"], model.history_["validation_error"], atol=1e-12)
         np.testing.assert_allclose(model.score(X, y, offset=offset), expected[-1])
         assert expected[-1] != np.mean(model.predict(X) == y)  # a model does not keep offsets
-    if setting[0] is not AgnosticBoostClassifier:  # there: a soft maximum
-        without_penalty = setting[0] is not DeepBoostClassifier
-        if without_penalty:
-            np.testing.assert_allclose(model.history_["objective"], model.history_["validation_loss"], rtol=1e-5)
+    if setting[0] not in (AgnosticBoostClassifier, DeepBoostClassifier):  # a soft maximum; a penalty
+        np.testing.assert_allclose(model.history_["objective"], model.history_["validation_loss"], rtol=1e-5)
     # Every answer is that of the scores plus the offset.
     if setting[0] is not RGBRegressor:
         f = model.decision_function(X) + offset
@@ -248,12 +246,9 @@ def test_offsets_of_differences_are_shifted_targets(loss: str, of_rows: bool) ->
         assert model.loss_ == shifted.loss_
 
 
-@pytest.mark.parametrize("setting", EVERYONE, **by_name)
-@pytest.mark.parametrize("n_classes", [2, 3])
+@with_classes
 def test_order_copies_and_threads_do_not_matter(setting: Settings, n_classes: int) -> None:
     X, y, offset = rows(10, n_classes)
-    if setting[0] is RGBRegressor and n_classes > 2:
-        return
     X[80:], y[80:] = X[:80], y[:80]  # rows that differ in their offsets alone
     w = np.random.default_rng(11).integers(0, 4, len(X))
     stopping = EarlyStopping(5, 0.3)
@@ -266,12 +261,9 @@ def test_order_copies_and_threads_do_not_matter(setting: Settings, n_classes: in
     assert getattr(again, "calibration_", None) == getattr(model, "calibration_", None)
 
 
-@pytest.mark.parametrize("setting", EVERYONE, **by_name)
-@pytest.mark.parametrize("n_classes", [2, 3])
+@with_classes
 def test_warm_starts_and_checkpoints(setting: Settings, n_classes: int, tmp_path: Path) -> None:
     X, y, offset = rows(13, n_classes)
-    if setting[0] is RGBRegressor and n_classes > 2:
-        return
     given: dict[str, Any] = {"offset": offset / 3.0, "X_val": X[::2], "y_val": y[::2], "offset_val": offset[::2] / 3.0}
     whole = made(setting, 12).fit(X, y, **given)
     warm = made(setting, 5, warm_start=True).fit(X, y, **given).set_params(n_rounds=12).fit(X, y, **given)

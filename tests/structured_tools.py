@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from radboost.structured.gradient import substring_numbers
 from radboost.structured.semirings import TROPICAL, Semiring
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
@@ -17,6 +18,15 @@ String = tuple[int, ...]
 Relation = dict[tuple[String, String], float]
 
 every_semiring = pytest.mark.parametrize("semiring", Semiring, ids=str)
+
+
+def all_strings(potentials: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every string of the length of the potentials, the numbers of its substrings, and its score."""
+    length, width = potentials.shape
+    size = round(width ** (1.0 / order))
+    strings = np.array(list(product(range(size), repeat=length)), dtype=np.int32)
+    numbers = np.array([substring_numbers(x, size, order) for x in strings])
+    return strings, numbers, potentials[np.arange(length), numbers].sum(axis=1)
 
 
 def naive_sum(semiring: Semiring, weights: Sequence[float]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -73,16 +74,12 @@ def test_native_rounds_are_those_of_python(case: str, monkeypatch: pytest.Monkey
 
 def test_validation_rows_and_callbacks_see_each_round() -> None:
     X, y = two_classes()
-    seen = []
-
-    class Callback:
-        def on_round_end(self, context: Any) -> None:
-            seen.append(len(context.ensemble))
-
+    seen: list[int] = []
+    callback = SimpleNamespace(on_round_end=lambda context: seen.append(len(context.ensemble)))
     estimator = DeepBoostClassifier(30, learning_rate=0.1, complexity_penalty=0.001, calibration=None)
     estimator.tree_options = TreeOptions(leaves="rated")
     objectives, scores = estimator.fit(X, y).history_["objective"], estimator.decision_function(X)
-    watched = estimator.fit(X, y, X_val=X[::3], y_val=y[::3], callbacks=[Callback()])
+    watched = estimator.fit(X, y, X_val=X[::3], y_val=y[::3], callbacks=[callback])
     assert seen == list(range(1, 31))
     assert len(watched.history_["validation_loss"]) == 30
     assert watched.history_["objective"] == objectives

@@ -58,17 +58,15 @@ def test_the_server_app_saves_the_model(tmp_path: Path) -> None:
         assert load(path).n_iter_ == 15
 
 
-def test_state_is_flowers(tmp_path: Path) -> None:
+def test_state_is_flowers() -> None:
     """Each message meets another process, which knows the rows and the node's state alone."""
-    app = client_app(own_rows)
 
-    class Forgetful:
-        def __call__(self, message: FlowerMessage, context: Context) -> FlowerMessage:
-            return client_app(own_rows)(message, context)
+    def forgetful(message: FlowerMessage, context: Context) -> FlowerMessage:
+        return client_app(own_rows)(message, context)
 
     one, other = strategy(), strategy()
-    one.start(LocalGrid(app, 6))
-    other.start(LocalGrid(Forgetful(), 6))
+    one.start(LocalGrid(client_app(own_rows), 6))
+    other.start(LocalGrid(forgetful, 6))
     assert one.model_.history_ == other.model_.history_
 
 
@@ -160,9 +158,6 @@ def test_refusals() -> None:
         strategy(timeout=0.0)
     with pytest.raises(RuntimeError, match=r"After 0.01 seconds 2 clients are connected, and wait_for=6"):
         strategy(timeout=0.01).start(LocalGrid(client_app(own_rows), 2))
-
-
-def test_the_constructor_refuses_what_a_federation_does_not_do() -> None:
     with pytest.raises(TypeError, match=r"A federation fits a MultiSourceBoostClassifier; got DeepBoostClassifier"):
         FedMultiBoost(DeepBoostClassifier(3), candidates=candidates())  # type: ignore[arg-type]
 

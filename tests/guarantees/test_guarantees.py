@@ -118,21 +118,18 @@ def test_labels_of_several_kinds_in_any_order() -> None:
 @pytest.mark.parametrize("call", [margins, bound])
 def test_bad_input_is_explained(call) -> None:
     model = Votes(weights=[1.0], complexities=[0.1]).fit()
-    with pytest.raises(ValueError, match="3 rows and y has 2 labels"):
-        call(model, np.ones((3, 1)), [0, 1])
-    with pytest.raises(ValueError, match=r"y holds the label 2, which is not one of the classes 0, 1"):
-        call(model, np.ones((3, 1)), [0, 1, 2])
-    with pytest.raises(ValueError, match=r"label .*a"):
-        call(model, np.ones((2, 1)), ["a", "b"])
-    with pytest.raises(NotFittedError):
-        call(Votes(), np.ones((2, 1)), [0, 1])
-    with pytest.raises(TypeError, match="fitted RadBoost model"):
-        call("model", np.ones((2, 1)), [0, 1])
-    with pytest.raises(TypeError, match="fitted RadBoost model"):
-        call(Votes, np.ones((2, 1)), [0, 1])
     other = AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(TypeError, match="AdaBoostClassifier has no ensemble_"):
-        call(other, [[0.0], [1.0]], [0, 1])
+    for given_model, n_rows, y, error, message in (
+        (model, 3, [0, 1], ValueError, "3 rows and y has 2 labels"),
+        (model, 3, [0, 1, 2], ValueError, "y holds the label 2, which is not one of the classes 0, 1"),
+        (model, 2, ["a", "b"], ValueError, "label .*a"),
+        (Votes(), 2, [0, 1], NotFittedError, None),
+        ("model", 2, [0, 1], TypeError, "fitted RadBoost model"),
+        (Votes, 2, [0, 1], TypeError, "fitted RadBoost model"),
+        (other, 2, [0, 1], TypeError, "AdaBoostClassifier has no ensemble_"),
+    ):
+        with pytest.raises(error, match=message):
+            call(given_model, np.ones((n_rows, 1)), y)
 
 
 # --- the bound --------------------------------------------------------------------------------------------

@@ -81,16 +81,15 @@ def test_more_rows_make_it_smaller_and_weights_are_rows() -> None:
 def test_refusals() -> None:
     X, y = drawn(100, 5)
     model = AgnosticClassifier(CONVEX, n_rounds=20).fit(X, y)
-    with pytest.raises(ValueError, match=r"largest_row=0.5 must not be exceeded"):
-        agnostic_bound(model, X, y, largest_row=0.5)
-    with pytest.raises(ValueError, match="y holds the label 7, which is not one of the classes"):
-        agnostic_bound(model, X, np.full(100, 7), largest_row=1.0)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        agnostic_bound(model, X, y[:5], largest_row=1.0)
-    with pytest.raises(ValueError, match="a weight is a number of draws"):
-        agnostic_bound(model, X, y, largest_row=1.0, sample_weight=np.full(100, 1e6 + 0.5))
-    with pytest.raises(ValueError, match="delta"):
-        agnostic_bound(model, X, y, largest_row=1.0, delta=0.0)
+    for changes, message in (
+        ({"largest_row": 0.5}, "largest_row=0.5 must not be exceeded"),
+        ({"y": np.full(100, 7)}, "y holds the label 7, which is not one of the classes"),
+        ({"y": y[:5]}, "inconsistent numbers of samples"),
+        ({"sample_weight": np.full(100, 1e6 + 0.5)}, "a weight is a number of draws"),
+        ({"delta": 0.0}, "delta"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            agnostic_bound(model, **{"X": X, "y": y, "largest_row": 1.0, **changes})
     with pytest.raises(TypeError, match="Expected a fitted AgnosticClassifier"):
         agnostic_bound(DeepBoostClassifier(3).fit(X, y), X, y, largest_row=1.0)
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from hand_made import tree
 from radboost import DeepBoostClassifier, Mixtures, MultiSourceBoostClassifier
@@ -159,22 +160,12 @@ def test_weights_only_pick_another_ensemble() -> None:
 
 def test_missing_values_and_an_empty_ensemble() -> None:
     X, y, sources = drawn(600, 0)
-    q = ready()
     X = np.column_stack([X, np.where(np.arange(600) % 3 == 0, np.nan, y)])
-
-    class OfThree(BaseEstimator):
-        classes_ = NAMES
-
-        def fit(self, X: Any, y: Any = None) -> OfThree:
-            return self
-
-        def predict_proba(self, X: np.ndarray) -> np.ndarray:
-            return np.asarray(q.predict_proba(X[:, :3]))
-
-    model = MultiSourceBoostClassifier(10, domain_classifier=FrozenEstimator(OfThree()), n_jobs=1)
+    of_three = FrozenEstimator(make_pipeline(FunctionTransformer(lambda rows: rows[:, :3]), ready()))
+    model = MultiSourceBoostClassifier(10, domain_classifier=of_three, n_jobs=1)
     assert sources_bound(model.fit(X, y, sources=sources), X, y, sources).total > 0
     alike = np.zeros((600, 4))
-    model = MultiSourceBoostClassifier(1, domain_classifier=FrozenEstimator(OfThree()), complexity_penalty=10.0)
+    model = MultiSourceBoostClassifier(1, domain_classifier=of_three, complexity_penalty=10.0)
     with pytest.warns(UserWarning, match="empty"):
         model.fit(alike, y, sources=sources)
     with pytest.warns(UserWarning, match="599 of the 600 rows in X are copies"):

@@ -159,16 +159,10 @@ def test_a_generator_of_ones_own() -> None:
         silent = SparseBoostRegressor(0.01, family=Silent()).fit(SIGNS, y)
     assert silent.stop_reason_ == "optimal among the features that were proposed"
 
-    class Wrong(First):
-        def last_look(self, training: Training, residual: np.ndarray) -> Any:
-            return [Column(1)]
-
-    with pytest.raises(TypeError, match=r"Wrong.last_look must return a radboost.sparsity.LastLook"):
-        SparseBoostRegressor(0.01, family=Wrong()).fit(SIGNS, y)
-
-    class Strange(First):
-        def last_look(self, training: Training, residual: np.ndarray) -> Any:
-            return LastLook(None, [3])
-
-    with pytest.raises(TypeError, match=r"Strange.last_look must return hypotheses.*values"):
-        SparseBoostRegressor(0.01, family=Strange()).fit(SIGNS, y)
+    for found, message in (
+        ([Column(1)], "Wrong.last_look must return a radboost.sparsity.LastLook"),
+        (LastLook(None, [3]), "Wrong.last_look must return hypotheses.*values"),
+    ):
+        wrong = type("Wrong", (First,), {"last_look": lambda *_, found=found: found})
+        with pytest.raises(TypeError, match=message):
+            SparseBoostRegressor(0.01, family=wrong()).fit(SIGNS, y)

@@ -14,8 +14,8 @@ from radboost.engine import BinnedData
 from radboost.trees import bin_rows
 
 
-def on_workers(X: Any, weights: np.ndarray | None, n_workers: int, empty: int | None, counts: Any) -> list[BinnedData]:
-    parts = split_at_random(X.shape[0], n_workers, np.random.default_rng(n_workers), empty)
+def on_workers(X: Any, weights: np.ndarray | None, parts: list[np.ndarray], counts: Any = None) -> list[BinnedData]:
+    """The bins that each worker finds, where `parts` are the rows of each."""
 
     def work(rank: int, collective: Any) -> BinnedData:
         own = parts[rank]
@@ -23,7 +23,11 @@ def on_workers(X: Any, weights: np.ndarray | None, n_workers: int, empty: int | 
         threads = 1 + rank % 2  # they need not have equally many
         return bin_rows(X[own], of_own, np.arange(len(own)), BINS, threads, counts, collective)
 
-    return ThreadGroup(n_workers).run(work)
+    return ThreadGroup(len(parts)).run(work)
+
+
+def at_random(n_rows: int, n_workers: int, empty: int | None) -> list[np.ndarray]:
+    return split_at_random(n_rows, n_workers, np.random.default_rng(n_workers), empty)
 
 
 @pytest.mark.parametrize("kind", ["none", "whole", "fractions"])
@@ -32,7 +36,7 @@ def on_workers(X: Any, weights: np.ndarray | None, n_workers: int, empty: int | 
 def test_bins_of_workers(kind: str, dtype: Any, n_workers: int, empty: int | None) -> None:
     X, weights, counts = table(500, dtype), weights_of(kind, 500), {6: 9}
     expected = described(bin_rows(X, weights, np.arange(500), BINS, 1, counts))
-    for data in on_workers(X, weights, n_workers, empty, counts):
+    for data in on_workers(X, weights, at_random(500, n_workers, empty), counts):
         assert described(data) == expected
 
 
@@ -41,7 +45,7 @@ def test_bins_of_sparse_rows(kind: str) -> None:
     X = sparse.random(300, 40, density=0.3, format="csr", random_state=3)
     weights = weights_of(kind, 300)
     expected = described(bin_rows(X, weights, np.arange(300), BINS, 1))
-    for data in on_workers(X, weights, 3, 1, None):
+    for data in on_workers(X, weights, at_random(300, 3, 1)):
         assert described(data) == expected
 
 
@@ -53,12 +57,5 @@ def test_bins_of_rows_that_are_drawn(kind: str) -> None:
     X[:, 1] = np.floor(X[:, 1] * 200.0)
     weights = weights_of(kind, m)
     expected = described(bin_rows(X, weights, np.arange(m), BINS, 1))
-    owners = np.searchsorted([200_000, 200_010, m], np.arange(m), side="right")
-
-    def work(rank: int, collective: Any) -> BinnedData:
-        own = np.flatnonzero(owners == rank)
-        of_own = None if weights is None else weights[own]
-        return bin_rows(X[own], of_own, np.arange(len(own)), BINS, 1, None, collective)
-
-    for data in ThreadGroup(3).run(work):
+    for data in on_workers(X, weights, np.split(np.arange(m), [200_000, 200_010])):
         assert described(data) == expected

@@ -281,14 +281,12 @@ def test_refusals() -> None:
     state, columns = make("sum", "logistic", y, 3, NO_WEIGHTS), _native.HypothesisColumns(3, 3)
     slot = columns.take_slot()
     group = np.arange(3, dtype=np.int32)
-    with pytest.raises(ValueError, match="no such class"):
-        columns.set_answers(slot, group, np.array([0, 1, 3], dtype=np.int32), 1)
-    with pytest.raises(ValueError, match="out of range"):
-        columns.set_answers(slot, group, np.array([0, 1], dtype=np.int32), 1)
-    with pytest.raises(ValueError, match=r"\[0, 1\]"):
-        columns.add_values(np.array([0.5, -0.5, 0.0], dtype=np.float32), 1)
-    with pytest.raises(ValueError, match="no such class"):
-        columns.add_values(np.zeros(3, dtype=np.float32), 3)
+    for answers, match in (([0, 1, 3], "no such class"), ([0, 1], "out of range")):
+        with pytest.raises(ValueError, match=match):
+            columns.set_answers(slot, group, np.array(answers, dtype=np.int32), 1)
+    for values, label, match in (([0.5, -0.5, 0.0], 1, r"\[0, 1\]"), ([0.0] * 3, 3, "no such class")):
+        with pytest.raises(ValueError, match=match):
+            columns.add_values(np.array(values, dtype=np.float32), label)
     for eta, match in ((2.0**-21, "multiples"), (np.nan, "multiples"), (np.inf, "longer"), (257.0, "longer")):
         with pytest.raises(ValueError, match=match):
             state.step(columns, slot, eta, 1)

@@ -204,13 +204,13 @@ def test_leaves() -> None:
 def test_what_is_refused() -> None:
     tree = random_tree(np.random.default_rng(5))
     forest, X, one = forest_of([tree]), np.zeros((2, 5)), np.ones(1)
-    with pytest.raises(ValueError, match="another number of features"):
-        forest.contributions(X[:, :4], one, tree.cover, False, 1)
-    with pytest.raises(ValueError, match="one cover per node"):
-        forest.contributions(X, one, tree.cover[1:], False, 1)
-    with pytest.raises(ValueError, match="one weight per tree"):
-        forest.contributions(X, np.ones(2), tree.cover, False, 1)
-    with pytest.raises(ValueError, match="not finite"):
-        forest.contributions(X, one, np.where(tree.feature < 0, np.nan, tree.cover), False, 1)
+    for rows, weights, cover, message in (
+        (X[:, :4], one, tree.cover, "another number of features"),
+        (X, one, tree.cover[1:], "one cover per node"),
+        (X, np.ones(2), tree.cover, "one weight per tree"),
+        (X, one, np.where(tree.feature < 0, np.nan, tree.cover), "not finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            forest.contributions(rows, weights, cover, False, 1)
     with pytest.raises(ValueError, match="another number of features"):
         forest.leaves(X[:, :4], 1)

@@ -234,21 +234,21 @@ def test_means_do_not_depend_on_the_order_nor_on_magnitudes_before() -> None:
 def test_what_is_refused() -> None:
     data = bin_rows(np.arange(6.0).reshape(3, 2), None, np.arange(3, dtype=np.uint32), 255, 1, {})
     y = np.array([0.0, 1.0, 2.0])
-    with pytest.raises(ValueError, match="unknown loss"):
-        GradientRows("hinge", 0.0, 1, y, np.zeros(0))
-    with pytest.raises(ValueError, match="does not exist"):
-        GradientRows("multinomial", 0.0, 2, y, np.zeros(0))
-    with pytest.raises(ValueError, match="one for each of its scores"):
-        GradientRows("squared", 0.0, 2, y, np.zeros(0))
-    with pytest.raises(ValueError, match="one score per row"):
-        GradientRows("logistic", 0.0, 2, np.ones(3), np.zeros(0))
-    with pytest.raises(ValueError, match="finite"):
-        GradientRows("squared", 0.0, 1, np.array([np.nan]), np.zeros(0))
-    with pytest.raises(ValueError, match="positive"):
-        GradientRows("squared", 0.0, 1, y, np.array([1.0, 0.0, 1.0]))
+    for loss, outputs, targets, weights, message in (
+        ("hinge", 1, y, [], "unknown loss"),
+        ("multinomial", 2, y, [], "does not exist"),
+        ("squared", 2, y, [], "one for each of its scores"),
+        ("logistic", 2, np.ones(3), [], "one score per row"),
+        ("squared", 1, np.array([np.nan]), [], "finite"),
+        ("squared", 1, y, [1.0, 0.0, 1.0], "positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            GradientRows(loss, 0.0, outputs, targets, np.array(weights))
     state = GradientRows("squared", 0.0, 1, y, np.zeros(0))
     state.set(np.zeros(3), 1)
     grower = regression_grower(data, state)
+    with pytest.raises(ValueError, match="no tree"):  # before one is grown
+        grower.cut(1, 1.0, "2")
     grower.grow(0, 1)
     with pytest.raises(ValueError, match="radius"):
         grower.cut(1, 0.0, "2")
@@ -259,12 +259,6 @@ def test_what_is_refused() -> None:
     other = GradientRows("squared", 0.0, 1, y[:2], np.zeros(0))
     with pytest.raises(ValueError, match="other rows"):
         other.step(grower, grower.cut(1, 1.0, "2"), 1.0, 1)
-
-
-def test_nothing_to_cut_before_a_tree_is_grown() -> None:
-    _, data, state, _ = make(0)
-    with pytest.raises(ValueError, match="no tree"):
-        regression_grower(data, state).cut(1, 1.0, "2")
 
 
 @pytest.mark.parametrize("outputs", [1, 3])

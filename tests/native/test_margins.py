@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from native_rows import MarginRows, row_weights
-from native_tools import state_with_weights
+from native_tools import bin_natively, by_class, grower, state_with_weights, stored_predictions
 from radboost import _native
 
 
@@ -64,8 +64,6 @@ def test_weighted_sum_is_exact_and_order_free() -> None:
 @given(st.integers(0, 10**6), st.integers(1, 40))
 def test_packed_signs_give_the_edges(seed: int, n_hypotheses: int) -> None:
     """Eight hypotheses to a byte: every edge as if it were added up alone, also when slots are reused."""
-    from native_tools import bin_natively, by_class, grower, stored_predictions
-
     rng = np.random.default_rng(seed)
     X, y = by_class(rng.integers(0, 6, (30, 4)).astype(float), rng.choice([-1, 1], 30))
     data = bin_natively(X)

@@ -41,17 +41,13 @@ class Problem:
         self.costs = (table if per_row else table[self.y]).astype(float)
         self.scores = np.rint(rng.normal(size=(m, n_classes)) * spread * 2**20) / 2**20
         self.data = bin_natively(self.X)
-        self.state = SoftmaxRows(
-            self.data,
-            self.y,
-            n_classes,
-            NO_WEIGHTS if weights == "none" else self.weights,
-            table,
-            costs_per_row=per_row,
-            seed=seed,
-            n_threads=1,
-        )
+        self.native_weights = NO_WEIGHTS if weights == "none" else self.weights
+        self.state = self.native(n_classes, table)
         self.state.set(self.scores)
+
+    def native(self, n_classes: int, table: np.ndarray) -> Any:
+        settings = {"costs_per_row": self.per_row, "seed": self.seed, "n_threads": 1}
+        return SoftmaxRows(self.data, self.y, n_classes, self.native_weights, table, **settings)
 
     def trees(self, **changes: Any) -> Any:
         options = TreeOptions(growth="best_first", max_leaves=changes.pop("max_leaves", 6))
@@ -84,8 +80,7 @@ def test_two_classes_are_the_first_of_three_to_the_last_bit(seed: int, weights: 
     two = Problem(seed, m=1100, n_classes=2, weights=weights, spread=spread)
     scores = np.column_stack([two.scores, two.scores.max(axis=1) - 1000.0])
     table = np.column_stack([two.table, np.zeros(1100, dtype=np.float32)])
-    given_weights = NO_WEIGHTS if weights == "none" else two.weights
-    three = SoftmaxRows(two.data, two.y, 3, given_weights, table, costs_per_row=True, seed=seed, n_threads=1)
+    three = two.native(3, table)
     three.set(scores)
     for n_threads in (1, 2):
         one, other = two.state.evaluate(n_threads), three.evaluate(n_threads)
@@ -128,8 +123,8 @@ def test_the_sampled_edge_is_unbiased(weights: str, pairs: str) -> None:
     rng = np.random.default_rng(1)
     table = np.column_stack([rng.random(40) * 0.2, rng.random(40) * 0.1 + 0.9, rng.random(40) * 0.1 + 0.9])
     costs = table.astype(np.float32)
-    given_weights = NO_WEIGHTS if weights == "none" else problem.weights
-    state = SoftmaxRows(problem.data, problem.y, 3, given_weights, costs, costs_per_row=True, seed=1, n_threads=1)
+    problem.seed = 1
+    state = problem.native(3, costs)
     state.set(problem.scores)
     state.evaluate(1)
     gradient = naive.gradient(problem.scores, costs.astype(float))

@@ -175,17 +175,17 @@ def test_columns_are_centred_and_scaled() -> None:
 
 def test_nonsense_is_refused() -> None:
     starts, rows, values = np.array([0, 2]), np.array([0, 5], dtype=np.int32), np.ones(2)
-    with pytest.raises(ValueError, match="row number"):
-        _native.CompressedColumns(starts, rows, values, 3, np.ones(1))
-    with pytest.raises(ValueError, match="do not fit"):
-        _native.CompressedColumns(np.array([0, 3]), rows, values, 9, np.ones(1))
-    with pytest.raises(ValueError, match="ascend"):
-        _native.CompressedColumns(starts, rows[::-1].copy(), values, 9, np.ones(1))
+    for ends, places, n_rows, message in (
+        (starts, rows, 3, "row number"),
+        (np.array([0, 3]), rows, 9, "do not fit"),
+        (starts, rows[::-1].copy(), 9, "ascend"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            _native.CompressedColumns(ends, places, values, n_rows, np.ones(1))
     store = _native.DenseColumns(np.ones((2, 3)), np.ones(2))
-    with pytest.raises(ValueError, match="column number"):
-        store.correlate(np.array([2]), np.ones((1, 3)), False, 1)
-    with pytest.raises(ValueError, match="per row"):
-        store.correlate(np.array([1]), np.ones((1, 4)), False, 1)
+    for column, n_rows, message in ((2, 3, "column number"), (1, 4, "per row")):
+        with pytest.raises(ValueError, match=message):
+            store.correlate(np.array([column]), np.ones((1, n_rows)), False, 1)
     with pytest.raises(ValueError, match="out of range"):
         _native.compress_columns(starts, rows, values, np.array([0]), 3, 1)
     with pytest.raises(ValueError, match="row number"):

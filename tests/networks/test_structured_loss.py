@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 import pickle
 import subprocess
@@ -19,8 +18,8 @@ import torch
 
 from radboost.structured import LossCache, cross_entropy, edit_distance, hamming, loss_value, ngram, smith_waterman
 from radboost.structured.automata import loss_source
-from radboost.structured.gradient import substring_numbers
 from radboost.torch import StructuredLoss, tagger
+from structured_tools import all_strings
 
 LOSSES = {
     "edit": edit_distance(),
@@ -43,16 +42,10 @@ def batch(order: int = 1, n: int = 3, length: int = 4, size: int = 3, seed: int 
 
 def enumerated(loss: Any, y: Any, potentials: Any, order: int) -> tuple[Any, Any, float]:
     """Losses and scores of all strings against y, and the score of y."""
-    length, width = potentials.shape
-    size = round(width ** (1.0 / order))
-    source = loss_source(loss, np.asarray(y, dtype=np.int32), size)
-    strings = [np.array(x, dtype=np.int32) for x in itertools.product(range(size), repeat=length)]
-
-    def score(x: Any) -> float:
-        return float(potentials[np.arange(length), substring_numbers(x, size, order)].sum())
-
+    strings, _, scores = all_strings(potentials, order)
+    source = loss_source(loss, np.asarray(y, dtype=np.int32), int(strings.max()) + 1)
     losses = np.array([source.loss(x) for x in strings])
-    return losses, np.array([score(x) for x in strings]), score(np.asarray(y, dtype=np.int32))
+    return losses, scores, float(scores[(strings == y).all(axis=1)][0])
 
 
 # --- values ---------------------------------------------------------------------------------------------------------

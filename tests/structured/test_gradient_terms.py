@@ -27,7 +27,7 @@ from radboost.structured import (
     transducer_loss,
 )
 from radboost.structured.automata import loss_source
-from radboost.structured.gradient import substring_numbers
+from structured_tools import all_strings
 
 LOSSES = {
     "edit": edit_distance(),
@@ -43,17 +43,13 @@ SIZES = [(2, 6, 1), (4, 4, 1), (2, 6, 2), (3, 5, 2), (4, 4, 2), (2, 5, 3), (3, 4
 
 def by_enumeration(loss, y, potentials, order):
     """Grad-Naive, Figure D.1 of the thesis."""
-    length, width = potentials.shape
-    size = round(width ** (1.0 / order))
-    strings = [np.array(x, dtype=np.int32) for x in itertools.product(range(size), repeat=length)]
-    places = np.arange(length)
-    numbers = np.array([substring_numbers(x, size, order) for x in strings])
-    source = loss_source(loss, np.asarray(y, dtype=np.int32), size)
-    weights = np.array([source.loss(x) for x in strings]) + potentials[places, numbers].sum(axis=1)
+    strings, numbers, scores = all_strings(potentials, order)
+    source = loss_source(loss, np.asarray(y, dtype=np.int32), int(strings.max()) + 1)
+    weights = np.array([source.loss(x) for x in strings]) + scores
     log_z = np.logaddexp.reduce(weights)
     q = np.zeros_like(potentials)
     for share, line in zip(np.exp(weights - log_z), numbers, strict=True):
-        q[places, line] += share
+        q[np.arange(len(q)), line] += share
     return log_z, q
 
 
@@ -330,12 +326,9 @@ def test_batches_are_the_terms_of_each():
 def test_expected_losses(name):
     rng = np.random.default_rng(14)
     y, potentials = problem(rng, LOSSES[name], 3, 5, 2)
-    weights, losses = [], []
-    for x in itertools.product(range(3), repeat=5):
-        string = np.array(x, dtype=np.int32)
-        weights.append(potentials[np.arange(5), substring_numbers(string, 3, 2)].sum())
-        losses.append(loss_value(LOSSES[name], string, y, 3))
-    expected = np.exp(np.array(weights) - np.logaddexp.reduce(weights)) @ losses
+    strings, _, scores = all_strings(potentials, 2)
+    losses = [loss_value(LOSSES[name], string, y, 3) for string in strings]
+    expected = np.exp(scores - np.logaddexp.reduce(scores)) @ losses
     low, high = expected_loss(LOSSES[name], y, potentials, order=2)
     assert low == pytest.approx(expected, abs=1e-9)
     assert high == pytest.approx(expected, abs=1e-9)

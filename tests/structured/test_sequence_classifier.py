@@ -1,6 +1,5 @@
 """The chain that is trained on the loss it is judged by."""
 
-import itertools
 import pickle
 import subprocess
 import sys
@@ -27,8 +26,8 @@ from radboost.structured import (
 from radboost.structured.automata import LossCache
 from radboost.structured.chains import ChainShape
 from radboost.structured.decoding import best_strings, least_expected_loss, marginals
-from radboost.structured.gradient import substring_numbers
 from radboost.structured.training import SequenceObjective
+from structured_tools import all_strings
 
 LOSSES = ("hamming", "edit_distance", "smith_waterman", "ngram", "cross_entropy")
 
@@ -49,14 +48,6 @@ def hidden_chains(n, seed=0, n_labels=3, n_symbols=5):
     return X, y
 
 
-def scores_of_all_strings(potentials, order):
-    length, width = potentials.shape
-    size = round(width ** (1.0 / order))
-    strings = np.array(list(itertools.product(range(size), repeat=length)), dtype=np.int32)
-    numbers = np.array([substring_numbers(x, size, order) for x in strings])
-    return strings, potentials[np.arange(length), numbers].sum(axis=1)
-
-
 # --- the parts --------------------------------------------------------------------------------------------------------
 
 
@@ -66,7 +57,7 @@ def test_potentials_are_sums_of_weights(order):
     shape = ChainShape(3, 4, order)
     weights, features = rng.normal(size=shape.n_weights), rng.normal(size=(5, 4))
     emissions, substrings = shape.split(weights)
-    strings, scores = scores_of_all_strings(shape.potentials(weights, features), order)
+    strings, _, scores = all_strings(shape.potentials(weights, features), order)
     for string, score in zip(strings[::7], scores[::7], strict=True):
         expected = sum(features[s] @ emissions[string[s]] for s in range(5))
         for k in range(1, order + 1):
@@ -109,7 +100,7 @@ def test_best_strings_are_those_of_all(order):
     rng = np.random.default_rng(order)
     for length in (1, 2, 5):
         potentials = rng.normal(size=(length, 3**order))
-        strings, scores = scores_of_all_strings(potentials, order)
+        strings, _, scores = all_strings(potentials, order)
         ranked = strings[np.argsort(-scores, kind="stable")]
         n_best = min(7, len(strings))
         np.testing.assert_array_equal(best_strings(potentials, order, n_best), ranked[:n_best])
@@ -118,7 +109,7 @@ def test_best_strings_are_those_of_all(order):
 
 def test_marginals_are_sums_over_all_strings():
     potentials = np.random.default_rng(0).normal(size=(4, 9))
-    strings, scores = scores_of_all_strings(potentials, 2)
+    strings, _, scores = all_strings(potentials, 2)
     chances = np.exp(scores - np.logaddexp.reduce(scores))
     expected = [[chances[strings[:, s] == label].sum() for label in range(3)] for s in range(4)]
     np.testing.assert_allclose(marginals(potentials, 2, LossCache()), expected)
@@ -131,7 +122,7 @@ def test_decoding_by_expected_loss_is_the_best_of_all_strings(loss, n_candidates
     for _ in range(20):
         potentials = rng.normal(size=(4, 9))
         found = least_expected_loss(loss, potentials, 2, n_candidates, LossCache())
-        strings, scores = scores_of_all_strings(potentials, 2)
+        strings, _, scores = all_strings(potentials, 2)
         losses = [expected_loss(loss, string, potentials, order=2)[0] for string in strings]
         assert expected_loss(loss, found, potentials, order=2)[0] == pytest.approx(min(losses))
         n_other += bool((found != strings[np.argmax(scores)]).any())
@@ -169,7 +160,7 @@ def test_cross_entropy_is_a_conditional_random_field():
     model = SequenceClassifier(cross_entropy(), alpha=0.01).fit(X, y)
     likelihood = 0.0
     for x, labels in zip(X, y, strict=True):
-        strings, scores = scores_of_all_strings(model.decision_function([x])[0], 2)
+        strings, _, scores = all_strings(model.decision_function([x])[0], 2)
         true = np.flatnonzero((strings == labels).all(axis=1))[0]
         likelihood += scores[true] - np.logaddexp.reduce(scores)
     penalty = 0.005 * (np.sum(model.coef_**2) + sum(np.sum(table**2) for table in model.transition_))
@@ -342,26 +333,21 @@ def test_bad_input_is_refused(settings, data, message):
 
 
 def test_wrong_types_are_refused():
-    with pytest.raises(TypeError, match="X must be a list with an entry for each sequence; got a str"):
-        SequenceClassifier().fit("abc", "xyz")
-    with pytest.raises(TypeError, match=r"got a str\. Put one sequence into a list"):
-        SequenceClassifier(n_rounds=1).fit(*SEQUENCES).predict("ab")
-    with pytest.raises(ValueError, match="all of them integers, all texts, or all booleans"):
-        SequenceClassifier().fit(["ab"], [["a", 1]])
-    with pytest.raises(TypeError, match="labels of the type int64; the model has <U1"):
-        SequenceClassifier(n_rounds=1).fit(*SEQUENCES).score(["ab"], [[1, 2]])
-    with pytest.raises(TypeError, match="features must be a function"):
-        SequenceClassifier(features=3).fit(*SEQUENCES)
-    with pytest.raises(NotFittedError):
-        SequenceClassifier().predict(["ab"])
-    model = SequenceClassifier(n_rounds=2).fit(*SEQUENCES)
-    with pytest.raises(TypeError, match="consists of integers; the model was fitted with texts"):
-        model.predict([[1, 2]])
+    model = SequenceClassifier(n_rounds=1).fit(*SEQUENCES)
     matrices = SequenceClassifier(n_rounds=2).fit([np.eye(2)], ["xy"])
-    with pytest.raises(ValueError, match="3 numbers at each position; the model was fitted with 2"):
-        matrices.predict([np.eye(3)])
-    with pytest.raises(TypeError, match="n_rounds"):
-        SequenceClassifier(max_iter=3)
+    for call, error, message in (
+        (lambda: model.fit("abc", "xyz"), TypeError, "X must be a list with an entry for each sequence; got a str"),
+        (lambda: model.predict("ab"), TypeError, r"got a str\. Put one sequence into a list"),
+        (lambda: model.fit(["ab"], [["a", 1]]), ValueError, "all of them integers, all texts, or all booleans"),
+        (lambda: model.score(["ab"], [[1, 2]]), TypeError, "labels of the type int64; the model has <U1"),
+        (lambda: SequenceClassifier(features=3).fit(*SEQUENCES), TypeError, "features must be a function"),
+        (lambda: SequenceClassifier().predict(["ab"]), NotFittedError, None),
+        (lambda: model.predict([[1, 2]]), TypeError, "consists of integers; the model was fitted with texts"),
+        (lambda: matrices.predict([np.eye(3)]), ValueError, "3 numbers at each position; the model was fitted with 2"),
+        (lambda: SequenceClassifier(max_iter=3), TypeError, "n_rounds"),
+    ):
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_steps_that_diverge_say_what_to_lower():

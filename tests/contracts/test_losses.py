@@ -69,11 +69,7 @@ def test_extreme_arguments_stay_finite(loss: Any) -> None:
     u = np.array([-1e6, -800.0, 700.0])
     assert np.all(np.isfinite(loss.value(u)))
     assert np.all(np.isfinite(loss.derivative(u)))
-
-
-@NATIVE
-def test_extreme_arguments_of_kernels_stay_finite(loss: Any) -> None:
-    native = _native.evaluate_loss(loss.name, np.array([-1e6, -800.0, 800.0, 1e6]))
+    native = _native.evaluate_loss(loss.name, np.array([-1e6, -800.0, 800.0, 1e6])) if loss.native else ()
     assert all(np.all(np.isfinite(part)) for part in native)
 
 

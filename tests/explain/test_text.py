@@ -76,7 +76,7 @@ def test_the_text_says_what_the_model_says(leaves: str) -> None:
     rows["town"] = rng.choice([f"town {k}" for k in range(12)], 200)
     labels = np.where((rows["age"] > 9) ^ rows["town"].isin([f"town {k}" for k in range(6)]), "yes", "no")
     model = DeepBoostClassifier(
-        n_rounds=15, complexity_penalty=0.001, categorical_features=["town"], **leaves_option(leaves)
+        n_rounds=15, complexity_penalty=0.001, categorical_features=["town"], tree_options=TreeOptions(leaves=leaves)
     ).fit(rows, labels)
     text = model.to_text()
     assert "f(x) > 0 speaks for 'yes', f(x) <= 0 for 'no'." in text
@@ -84,10 +84,6 @@ def test_the_text_says_what_the_model_says(leaves: str) -> None:
     np.testing.assert_allclose(told, model.decision_function(rows), atol=0.02 * np.abs(model.ensemble_.weights).sum())
     assert np.mean((np.array(told) > 0) == (model.decision_function(rows) > 0)) > 0.99
     assert " more" not in text  # all categories are there
-
-
-def leaves_option(leaves: str) -> dict[str, Any]:
-    return {"tree_options": TreeOptions(leaves=leaves)}
 
 
 def test_every_hypothesis_is_there_the_largest_weight_first() -> None:
@@ -106,7 +102,7 @@ def test_every_hypothesis_is_there_the_largest_weight_first() -> None:
 def test_names_of_classes() -> None:
     rows, y = load_iris(return_X_y=True, as_frame=True)
     labels = np.array(["setosa", "versicolor", "virginica"])[y]
-    text = DeepBoostClassifier(n_rounds=5, **leaves_option("votes")).fit(rows, labels).to_text()
+    text = DeepBoostClassifier(n_rounds=5, tree_options=TreeOptions(leaves="votes")).fit(rows, labels).to_text()
     assert "petal" in text
     assert "'virginica'" in text
     assert "class with the largest f(x)" in text

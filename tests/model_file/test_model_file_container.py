@@ -209,29 +209,6 @@ def test_every_altered_byte_is_noticed(sample: Path) -> None:
             read(sample)
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda b: b"", "empty"),
-        (lambda b: b"PK\x03\x04" + b[4:], "signature"),
-        (lambda b: pickle.dumps({"a": 1}), "pickle"),
-        (lambda b: b[:8] + struct.pack("<I", 2) + b[12:], "format version 2.*up to format 1.*upgrade"),
-        (lambda b: b[:8] + struct.pack("<I", 0) + b[12:], "the first is 1"),
-        (lambda b: b + b"x", "1 bytes follow its end"),
-        (lambda b: b[:-1] + bytes([b[-1] ^ 1]), "checksum"),
-        (lambda b: b[:16] + struct.pack("<Q", 2**64 - 1) + b[24:], "truncated"),
-        (lambda b: seal(b[:12] + struct.pack("<I", 2**32 - 1) + b[16:-32]), "header claims"),
-        (lambda b: seal(b[:24]), "header claims"),
-        (lambda b: b.replace(b"\r\n", b"\n"), "signature"),
-    ],
-)
-def test_the_reason_is_named(sample: Path, change, reason: str) -> None:
-    sample.write_bytes(change(sample.read_bytes()))
-    with pytest.raises(ModelFileError, match=reason) as caught:
-        read(sample)
-    assert str(sample) in str(caught.value)
-
-
 EIGHT = bytes(32)
 HOSTILE = [
     (forge([]), "two entries"),
@@ -285,12 +262,28 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("content", "reason"), HOSTILE, ids=range(len(HOSTILE)))
-def test_a_forged_header_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
-    path = tmp_path / "m"
-    path.write_bytes(content)
-    with pytest.raises(ModelFileError, match=reason):
-        read(path)
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda b: b"", "empty"),
+        (lambda b: b"PK\x03\x04" + b[4:], "signature"),
+        (lambda b: pickle.dumps({"a": 1}), "pickle"),
+        (lambda b: b[:8] + struct.pack("<I", 2) + b[12:], "format version 2.*up to format 1.*upgrade"),
+        (lambda b: b[:8] + struct.pack("<I", 0) + b[12:], "the first is 1"),
+        (lambda b: b + b"x", "1 bytes follow its end"),
+        (lambda b: b[:-1] + bytes([b[-1] ^ 1]), "checksum"),
+        (lambda b: b[:16] + struct.pack("<Q", 2**64 - 1) + b[24:], "truncated"),
+        (lambda b: seal(b[:12] + struct.pack("<I", 2**32 - 1) + b[16:-32]), "header claims"),
+        (lambda b: seal(b[:24]), "header claims"),
+        (lambda b: b.replace(b"\r\n", b"\n"), "signature"),
+        *((lambda b, content=content: content, reason) for content, reason in HOSTILE),
+    ],
+)
+def test_the_reason_is_named(sample: Path, change, reason: str) -> None:
+    sample.write_bytes(change(sample.read_bytes()))
+    with pytest.raises(ModelFileError, match=reason) as caught:
+        read(sample)
+    assert str(sample) in str(caught.value)
 
 
 def test_the_forger_can_also_make_a_good_file(tmp_path: Path) -> None:

@@ -239,6 +239,7 @@ def test_a_tree_has_a_box_for_every_node() -> None:
         plot.tree(large.fit(X, X[:, 0] * X[:, 1]), 1)
 
 
+BITS = np.array([[0.0], [1.0]] * 10)
 DOLLARS = (r"$\frac{$", "from $5 to $9")
 
 
@@ -251,10 +252,9 @@ def assert_verbatim(ax, shown) -> None:
 
 
 def test_dollars_in_labels_are_no_mathematics() -> None:
-    rows = np.array([[0.0], [1.0]] * 10)
-    labels = np.array(DOLLARS)[rows[:, 0].astype(int)]
-    model = SoftmaxBoostClassifier(2).fit(rows, labels)
-    ax = plot.cost_confusion(model, rows, labels)
+    labels = np.array(DOLLARS)[BITS[:, 0].astype(int)]
+    model = SoftmaxBoostClassifier(2).fit(BITS, labels)
+    ax = plot.cost_confusion(model, BITS, labels)
     for axis in (ax.xaxis, ax.yaxis):
         assert_verbatim(ax, axis.get_ticklabels())
 
@@ -263,9 +263,8 @@ def test_dollars_in_names_of_models_are_no_mathematics() -> None:
     ax = plot.margins({name: Votes([3.0, 1.0]).fit() for name in DOLLARS}, X, Y)
     ax.figure.canvas.draw()
     assert all(f"{name} 50.0% wrong" in texts(ax) for name in DOLLARS)
-    rows = np.array([[0.0], [1.0]] * 10)
     models = {name: SoftmaxBoostClassifier(2) for name in DOLLARS}
-    ax = plot.noise_robustness(models, rows, rows[:, 0], rows, rows[:, 0], rates=[0.0, 0.2])
+    ax = plot.noise_robustness(models, BITS, BITS[:, 0], BITS, BITS[:, 0], rates=[0.0, 0.2])
     assert_verbatim(ax, ax.get_legend().get_texts())
 
 

@@ -313,37 +313,34 @@ SOURCED: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
 }
 
 
+def _of_table(
+    name: str,
+    table: dict[str, tuple[dict[str, Any], Sequence[int]]],
+    estimator: Callable[[int], Any],
+    defaults: dict[str, Any],
+    promises: Callable[[str, dict[str, Any]], dict[str, bool]],
+) -> list[Case]:
+    """A case for each setting of a table and each of its numbers of classes."""
+    return [
+        _boosted(f"{name} {setting}", estimator(n), defaults, parameters, n, **promises(setting, parameters))
+        for setting, (parameters, numbers) in table.items()
+        for n in numbers
+    ]
+
+
 def _sourced() -> list[Case]:
-    return [
-        _boosted(
-            f"Sources {name}",
-            lambda **parameters: with_sources(MultiSourceBoostClassifier(**parameters)),
-            {"n_rounds": 5, "random_state": 3},
-            settings,
-            n,
-            random=name == "default",
-            descends=name not in ("decay", "kernel"),
-            sourced=True,
-        )
-        for name, (settings, numbers) in SOURCED.items()
-        for n in numbers
-    ]
+    def promises(name: str, settings: dict[str, Any]) -> dict[str, bool]:
+        return {"random": name == "default", "descends": name not in ("decay", "kernel"), "sourced": True}
+
+    def make(**parameters: Any) -> Any:
+        return with_sources(MultiSourceBoostClassifier(**parameters))
+
+    return _of_table("Sources", SOURCED, lambda n: make, {"n_rounds": 5, "random_state": 3}, promises)
 
 
-def _rgb() -> list[Case]:
-    return [
-        _boosted(
-            f"RGB {name}",
-            RGBClassifier if n else RGBRegressor,
-            {"n_rounds": 5},
-            settings,
-            n,
-            random=name == "drawn rows and columns",
-            draws_rows=settings.get("subsample") != 1.0,
-        )
-        for name, (settings, numbers) in RGB.items()
-        for n in numbers
-    ]
+def _drawn(random: str) -> Callable[[str, dict[str, Any]], dict[str, bool]]:
+    """Rows are drawn unless all of them learn, and another seed matters in the setting of this name."""
+    return lambda name, settings: {"random": name == random, "draws_rows": settings.get("subsample") != 1.0}
 
 
 def _sparse() -> list[Case]:
@@ -465,22 +462,6 @@ AGNOSTIC_BOOST: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
 }
 
 
-def _agnostic_boost() -> list[Case]:
-    return [
-        _boosted(
-            f"AgnosticBoost {name}",
-            AgnosticBoostClassifier,
-            {"n_rounds": 4},
-            settings,
-            n,
-            random=name == "four losses",
-            draws_rows=settings.get("subsample") != 1.0,
-        )
-        for name, (settings, numbers) in AGNOSTIC_BOOST.items()
-        for n in numbers
-    ]
-
-
 def _baselines() -> list[Case]:
     kinds = [
         *((kind, 8, (2, 4), True) for kind in (AdaBoostMHClassifier, SAMMEClassifier)),
@@ -498,10 +479,18 @@ CASES: list[Case] = [
     *_deepboost(),
     *_sourced(),
     *_softmax(),
-    *_rgb(),
+    *_of_table(
+        "RGB",
+        RGB,
+        lambda n: RGBClassifier if n else RGBRegressor,
+        {"n_rounds": 5},
+        _drawn("drawn rows and columns"),
+    ),
     *_sparse(),
     *_agnostic(),
-    *_agnostic_boost(),
+    *_of_table(
+        "AgnosticBoost", AGNOSTIC_BOOST, lambda n: AgnosticBoostClassifier, {"n_rounds": 4}, _drawn("four losses")
+    ),
     *_projections(),
     *_searches(),
     *_baselines(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +210,7 @@ def test_prices_too_high_leave_an_empty_model(case: Case) -> None:
 
 
 @one_of_each()
+@pytest.mark.filterwarnings("ignore")
 def test_a_row_of_each_class_fits(case: Case) -> None:
     n = max(2, case.n_classes)
     X = np.arange(float(n))[:, None]
@@ -221,9 +221,7 @@ def test_a_row_of_each_class_fits(case: Case) -> None:
         with pytest.raises(ValueError, match=r"(?i)fold|splits|members"):
             case.make().fit(X, y)
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = case.make(**({"rank": None} if "rank" in case.make().get_params() else {})).fit(X, y)
+    model = case.make(**({"rank": None} if "rank" in case.make().get_params() else {})).fit(X, y)
     assert np.all(np.isfinite(scores(model, X)))
 
 

@@ -1,6 +1,5 @@
 """Rows of one class: every classifier predicts it with probability 1, and says so in a warning."""
 
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -39,11 +38,10 @@ def test_one_class_is_predicted_for_sure(case: Case, tmp_path: Path) -> None:
         model.to_c()
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_learning_curves_begin_with_one_class() -> None:
     """The first rows of iris are of one class; the numbers are those of the share of each class in the folds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        _, _, scores = learning_curve(RGBClassifier(n_rounds=5), *load_iris(return_X_y=True), cv=5)
+    _, _, scores = learning_curve(RGBClassifier(n_rounds=5), *load_iris(return_X_y=True), cv=5)
     np.testing.assert_allclose(scores.mean(axis=1)[:2], 1.0 / 3.0)
     assert scores.mean(axis=1)[-1] > 0.9
 

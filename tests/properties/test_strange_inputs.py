@@ -120,12 +120,10 @@ def test_masks_are_refused(case: Case) -> None:
 def test_masks_of_validation_rows_are_refused(case: Case) -> None:
     X, y = case.data(0)
     model = case.make(early_stopping=True)
-    with pytest.raises(ValueError, match=r"X_val is a masked array"):
-        model.fit(X, y, X_val=masked(X, 3), y_val=y)
-    with pytest.raises(ValueError, match=r"y_val is a masked array"):
-        model.fit(X, y, X_val=X, y_val=masked(y, 3))
-    with pytest.raises(ValueError, match=r"sample_weight_val is a masked array"):
-        model.fit(X, y, X_val=X, y_val=y, sample_weight_val=masked(np.ones(len(y)), 3))
+    given = {"X_val": X, "y_val": y, "sample_weight_val": np.ones(len(y))}
+    for name, values in given.items():
+        with pytest.raises(ValueError, match=rf"^{name} is a masked array"):
+            model.fit(X, y, **{**given, name: masked(values, 3)})
 
 
 def days(n: int) -> list[dt.date]:
@@ -135,6 +133,10 @@ def days(n: int) -> list[dt.date]:
 def with_not_a_time(dates: np.ndarray) -> np.ndarray:
     dates[3] = "NaT"
     return dates
+
+
+def beside_numbers(frame: Callable[..., Any], dates: Callable[[int], Any]) -> Callable[[np.ndarray], Any]:
+    return lambda X: frame({"size": X[:, 0], "day": dates(len(X))})
 
 
 DATES: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
@@ -149,34 +151,25 @@ DATES: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
         lambda X: np.array([[np.datetime64("2020-01-01"), *row[1:]] for row in X.tolist()], dtype=object),
         "Column 0 of X",
     ),
-    "pandas": (lambda X: pd.DataFrame({"size": X[:, 0], "day": pd.to_datetime(days(len(X)))}), "Column 'day' of X"),
+    "pandas": (beside_numbers(pd.DataFrame, lambda n: pd.to_datetime(days(n))), "Column 'day' of X"),
     "pandas with zone": (
-        lambda X: pd.DataFrame({"size": X[:, 0], "day": pd.to_datetime(days(len(X))).tz_localize("UTC")}),
+        beside_numbers(pd.DataFrame, lambda n: pd.to_datetime(days(n)).tz_localize("UTC")),
         "Column 'day' of X",
     ),
-    "pandas periods": (
-        lambda X: pd.DataFrame({"size": X[:, 0], "day": pd.period_range("2020", periods=len(X))}),
-        "Column 'day' of X",
-    ),
-    "pandas objects": (lambda X: pd.DataFrame({"size": X[:, 0], "day": days(len(X))}), "Column 'day' of X"),
+    "pandas periods": (beside_numbers(pd.DataFrame, lambda n: pd.period_range("2020", periods=n)), "Column 'day' of X"),
+    "pandas objects": (beside_numbers(pd.DataFrame, days), "Column 'day' of X"),
     "pandas differences": (
-        lambda X: pd.DataFrame({"size": X[:, 0], "age": pd.to_timedelta(np.arange(len(X)), "s")}),
-        "Column 'age' of X",
-    ),
-    "polars dates": (lambda X: pl.DataFrame({"size": X[:, 0], "day": days(len(X))}), "Column 'day' of X"),
-    "polars times": (
-        lambda X: pl.DataFrame({"size": X[:, 0], "day": days(len(X))}).with_columns(pl.col("day").cast(pl.Datetime)),
+        beside_numbers(pd.DataFrame, lambda n: pd.to_timedelta(np.arange(n), "s")),
         "Column 'day' of X",
     ),
+    "polars dates": (beside_numbers(pl.DataFrame, days), "Column 'day' of X"),
+    "polars times": (beside_numbers(pl.DataFrame, lambda n: pl.Series(days(n)).cast(pl.Datetime)), "Column 'day' of X"),
     "polars differences": (
-        lambda X: pl.DataFrame({"size": X[:, 0], "age": [dt.timedelta(k) for k in range(len(X))]}),
-        "Column 'age' of X",
+        beside_numbers(pl.DataFrame, lambda n: [dt.timedelta(k) for k in range(n)]),
+        "Column 'day' of X",
     ),
-    "pyarrow": (lambda X: pa.table({"size": X[:, 0], "day": days(len(X))}), "Column 'day' of X"),
-    "pyarrow times": (
-        lambda X: pa.table({"size": X[:, 0], "at": pa.array(np.arange(len(X)).astype("M8[s]"))}),
-        "Column 'at' of X",
-    ),
+    "pyarrow": (beside_numbers(pa.table, days), "Column 'day' of X"),
+    "pyarrow times": (beside_numbers(pa.table, lambda n: pa.array(np.arange(n).astype("M8[s]"))), "Column 'day' of X"),
 }
 
 

@@ -93,20 +93,15 @@ def test_of_equal_columns_one_is_enough() -> None:
     assert np.count_nonzero(found) == 1
 
 
-def small_model(n_classes: int):
-    draw = np.random.default_rng(n_classes)
-    X = draw.normal(size=(150, 4))
-    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int) + (n_classes > 2) * (X[:, 3] > 0.7)
-    return DeepBoostClassifier(12, calibration=None, n_jobs=1).fit(X, y), X
-
-
 UNITS = np.array([1.0, 2.0**20])
 
 
 def small_case(kind: str):
     """A model, its rows, how its outputs are compared, and what is compared of its scores."""
     if kind != "targets":
-        model, X = small_model(int(kind[0]))
+        X = np.random.default_rng(int(kind[0])).normal(size=(150, 4))
+        y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int) + (kind == "3 classes") * (X[:, 3] > 0.7)
+        model = DeepBoostClassifier(12, calibration=None, n_jobs=1).fit(X, y)
         scores = model.decision_function(X).reshape(len(X), -1)
         scores = scores - scores.mean(axis=1, keepdims=True) if kind == "3 classes" else scores
         return model.ensemble_, X, Outputs(scores.shape[1]), scores

@@ -59,9 +59,6 @@ SEARCHES = [
     (RGBRegressorCV(RGBRegressor(12), param_grid={"subsample": [0.4, 0.8]}, cv=3, n_jobs=1), T),
     (SoftmaxBoostClassifierCV(SoftmaxBoostClassifier(12), param_grid={"max_leaves": [4, 8]}, cv=3, n_jobs=1), C),
 ]
-EACH = pytest.mark.parametrize(
-    ("search", "y"), SEARCHES, ids=[type(s).__name__ + str(len(set(y))) for s, y in SEARCHES]
-)
 
 
 def same_search(one: Any, other: Any) -> None:
@@ -70,19 +67,14 @@ def same_search(one: Any, other: Any) -> None:
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
-@EACH
-def test_best_params_give_the_best_estimator(search: Any, y: Any) -> None:
+@pytest.mark.parametrize(("search", "y"), SEARCHES, ids=[type(s).__name__ + str(len(set(y))) for s, y in SEARCHES])
+def test_best_params_give_the_best_estimator_and_results_agree_with_them(search: Any, y: Any) -> None:
     fitted = clone(search).fit(X, y)
     again = clone(search.estimator).set_params(**fitted.best_params_, n_jobs=1, random_state=0).fit(X, y)
     np.testing.assert_array_equal(fitted.predict(X), again.predict(X))
     if hasattr(again, "predict_proba"):
         np.testing.assert_array_equal(fitted.predict_proba(X), again.predict_proba(X))
     np.testing.assert_array_equal(fitted.predict(X), pickle.loads(pickle.dumps(fitted)).predict(X))
-
-
-@EACH
-def test_results_are_those_of_scikit_learn_and_agree(search: Any, y: Any) -> None:
-    fitted = clone(search).fit(X, y)
     results = fitted.cv_results_
     lengths = {len(column) for column in results.values()}
     assert lengths == {len(fitted.validation_curves_)}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
 
 from radboost import AgnosticClassifier, Mixtures, ModelFileError, load
 from radboost.linear.minimax import on_polytope, on_simplex
@@ -240,8 +241,6 @@ def test_the_rate_of_theorem_5_4(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_loss_is_plain_training() -> None:
-    from sklearn.linear_model import LogisticRegression
-
     X, y = noisy(4, n=200)
     model = AgnosticClassifier(("cross_entropy",), n_rounds=5000).fit(X, y)
     other = LogisticRegression(C=1e6).fit(X, y)

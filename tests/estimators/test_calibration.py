@@ -212,9 +212,8 @@ def test_nothing_to_calibrate_by():
     costs = [[0.0, 5.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     assert SoftmaxBoostClassifier(5, cost=costs).fit(X, y).calibration_ is None
     assert SoftmaxBoostClassifier(5).fit(X, y, cost=np.ones((150, 3)) - np.eye(3)[y]).calibration_ is None
-    assert SoftmaxBoostClassifier.paper(5).fit(X, y).calibration_ is None
-    assert RGBClassifier.paper(5).fit(X, y).calibration_ is None
-    assert DeepBoostClassifier.paper(5).fit(X, y).calibration_ is None
+    for kind in (SoftmaxBoostClassifier, RGBClassifier, DeepBoostClassifier):
+        assert kind.paper(5).fit(X, y).calibration_ is None
     assert MultiSourceBoostClassifier(5).fit(X, y, sources=np.arange(150) % 2).calibration_ is None
 
 

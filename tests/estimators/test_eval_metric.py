@@ -128,13 +128,12 @@ def test_scorers_of_ones_own() -> None:
     assert model.history_["validation_spread"] == [coarse(np.ptp(s)) for s in model.staged_decision_function(X)]
 
 
-@pytest.mark.parametrize("setting", [(DeepBoostClassifier, {}), (RGBClassifier, {})], ids=lambda one: one[0].__name__)
-def test_short_fits_know_nothing_of_it(setting: Settings) -> None:
+@pytest.mark.parametrize("kind", [DeepBoostClassifier, RGBClassifier])
+def test_short_fits_know_nothing_of_it(kind: Any) -> None:
     """A look at the data, and the fits of a calibration, hold back rows of their own and go by the loss."""
     X, y = rows(10, n=1400)
     X += np.random.default_rng(11).normal(scale=0.01, size=X.shape)  # that all of them differ
     metric = Scripted(np.arange(2000))
-    kind = setting[0]
     given = kind("auto", n_jobs=1).fit(X[:1300], y[:1300], X_val=X[1300:], y_val=y[1300:], eval_metric=metric)
     plain = kind("auto", n_jobs=1).fit(X[:1300], y[:1300], X_val=X[1300:], y_val=y[1300:])
     assert metric.n_asked == given.n_iter_ == plain.n_iter_

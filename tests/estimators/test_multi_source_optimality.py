@@ -60,26 +60,16 @@ def minimum(model: Any, X: Any, y: Any, ids: Any) -> float:
     return naive.optimum(D, 2.0 * y - 1.0, ids, 3, "max", model.loss, PRICE, vertices=model.mixtures)
 
 
-def check_end(seed: int, loss: str, way: str) -> None:
-    X, y, ids = rows(seed)
-    model = estimator(loss=loss, **WAYS[way]).fit(X, y, sources=ids)
-    assert model.stop_reason_ == "converged: no hypothesis lowers the objective"
-    gap = model.history_["objective"][-1] - minimum(model, X, y, ids)
-    assert -1e-8 <= gap <= 1e-5
-    assert gap - 1e-8 <= model.optimality_gap_ <= 10.0 * gap + 1e-6
-
-
+@pytest.mark.parametrize("seeds", [[11], pytest.param(range(20), marks=pytest.mark.slow)], ids=["one", "twenty"])
 @in_turns("loss, way", ["logistic", "exponential"], list(WAYS), one_in=2)
-def test_a_fit_that_has_converged_is_at_the_minimum(loss: str, way: str) -> None:
-    check_end(11, loss, way)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", list(WAYS))
-@pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_twenty_fits_that_have_converged_are(loss: str, way: str) -> None:
-    for seed in range(20):
-        check_end(seed, loss, way)
+def test_a_fit_that_has_converged_is_at_the_minimum(loss: str, way: str, seeds: Any) -> None:
+    for seed in seeds:
+        X, y, ids = rows(seed)
+        model = estimator(loss=loss, **WAYS[way]).fit(X, y, sources=ids)
+        assert model.stop_reason_ == "converged: no hypothesis lowers the objective"
+        gap = model.history_["objective"][-1] - minimum(model, X, y, ids)
+        assert -1e-8 <= gap <= 1e-5
+        assert gap - 1e-8 <= model.optimality_gap_ <= 10.0 * gap + 1e-6
 
 
 @pytest.mark.parametrize("way", ["max", "mixtures"])

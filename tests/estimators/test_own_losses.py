@@ -139,12 +139,11 @@ def test_no_lipschitz_constant_is_a_line_search() -> None:
     assert RGBRegressor(20, loss=loss).fit(X, T).score(X, T) > 0.5
 
 
-@pytest.mark.parametrize("lipschitz", [1e-9, 1e-3])
-def test_a_lipschitz_constant_that_is_too_small(lipschitz: float) -> None:
+@pytest.mark.parametrize("given", [1e-9, 1e-3])
+def test_a_lipschitz_constant_that_is_too_small(given: float) -> None:
     class TooSmall(Squared):
-        pass
+        lipschitz = given
 
-    TooSmall.lipschitz = lipschitz
     with pytest.raises(ValueError, match=r"TooSmall\.lipschitz=.* is too small: round 1 raised the mean loss from"):
         RGBRegressor(5, loss=TooSmall()).fit(X, T)
     assert RGBRegressor(5, loss=TooSmall(), step="line_search").fit(X, T).score(X, T) > 0.1

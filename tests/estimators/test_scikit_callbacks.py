@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -86,8 +87,6 @@ def test_the_fit_and_each_round_are_tasks(estimator: Any) -> None:
 
 
 def plain_score(model: Any, predicted: Any) -> float:
-    from sklearn.metrics import accuracy_score, r2_score
-
     return float(r2_score(Y, predicted) if isinstance(model, RGBRegressor) else accuracy_score(Y, predicted))
 
 

@@ -111,3 +111,11 @@ def test_families_in_a_list_make_their_own_draws() -> None:
     one, two = (DeepBoostClassifier(10, family=family).fit(X, y) for family in ("trees", ["trees", "trees"]))
     assert not np.array_equal(one.decision_function(X), two.decision_function(X))
     assert two.history_["objective"][-1] != one.history_["objective"][-1]
+
+
+def test_ancestors_are_few_and_none_only_groups_others() -> None:
+    ours = [kind for kind in DeepBoostClassifier.__mro__[1:] if kind.__module__.startswith("radboost.")]
+    assert len(ours) <= 8
+    for kind in ours:
+        own = [one for name, one in vars(kind).items() if not name.startswith("__")]
+        assert any(inspect.isfunction(one) or isinstance(one, property | classmethod) for one in own), kind

@@ -12,6 +12,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 import radboost
@@ -204,9 +206,6 @@ def test_alpha_by_cross_validation(case: str) -> None:
     np.testing.assert_array_equal(again.coef_, model.coef_)
     # The losses are those of models that never saw the rows left out.
     if case == "two":
-        from sklearn.metrics import log_loss
-        from sklearn.model_selection import StratifiedKFold
-
         model = SparseBoostClassifierCV(n_alphas=8, cv=StratifiedKFold(3)).fit(X, target)
         best = model.validation_losses_.mean(axis=1).argmin()
         train, test = next(iter(StratifiedKFold(3).split(X, target)))

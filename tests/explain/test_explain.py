@@ -334,20 +334,17 @@ def test_bad_rows() -> None:
     with pytest.raises(NotFittedError):
         SparseBoostClassifier().explain(FULL[0])
     model.fit(FULL, FULL_Y)
-    for form in (FULL[:2], FULL[:2].tolist(), pd.DataFrame(FULL[:2]), sparse.csr_array(FULL[:2])):
-        with pytest.raises(ValueError, match="explain takes one row, and got 2 rows"):
-            model.explain(form)
-    with pytest.raises(ValueError, match="explain takes one row, and got 0 rows"):
-        model.explain(FULL[:0])
-    with pytest.raises(ValueError, match=r"shape \(1, 1, 5\)"):
-        model.explain(FULL[:1][None])
-    for given in (3.0, "row", None):
-        with pytest.raises(ValueError, match="x must be one row"):
+    two = (FULL[:2], FULL[:2].tolist(), pd.DataFrame(FULL[:2]), sparse.csr_array(FULL[:2]))
+    for given, message in (
+        *((form, "explain takes one row, and got 2 rows") for form in two),
+        (FULL[:0], "explain takes one row, and got 0 rows"),
+        (FULL[:1][None], r"shape \(1, 1, 5\)"),
+        *((given, "x must be one row") for given in (3.0, "row", None)),
+        (FULL[0, :4], "expecting 5 features"),
+        ({"a": 1.0}, "fitted without names"),
+    ):
+        with pytest.raises(ValueError, match=message):
             model.explain(given)
-    with pytest.raises(ValueError, match="expecting 5 features"):
-        model.explain(FULL[0, :4])
-    with pytest.raises(ValueError, match="fitted without names"):
-        model.explain({"a": 1.0})
     with pytest.raises(ValueError, match="NaN"):
         SparseBoostClassifier(alpha=0.02).fit(FULL, FULL_Y).explain([np.nan] * 5)
     rows, y = table()

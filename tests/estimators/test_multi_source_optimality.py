@@ -126,9 +126,8 @@ def test_the_gap_is_kept_in_the_file(tmp_path: Path) -> None:
     X, y, ids = rows(2)
     model = estimator(20).fit(X, y, sources=ids)
     model.save(tmp_path / "model")
-    assert radboost.load(tmp_path / "model", domain_classifier=model.domain_classifier_).optimality_gap_ == (
-        model.optimality_gap_
-    )
+    loaded = radboost.load(tmp_path / "model", domain_classifier=model.domain_classifier_)
+    assert loaded.optimality_gap_ == model.optimality_gap_
     alone = estimator(20).fit(X, y, sources=np.zeros(60))
     assert alone.optimality_gap_ > 0.0  # that of DeepBoostClassifier
 

@@ -19,17 +19,17 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = (".py", ".cpp", ".hpp", ".css", ".js", ".html")
 
 CEILINGS = {
-    "lines of src": 51_973,
-    "lines of native": 19_991,
+    "lines of src": 50_999,
+    "lines of native": 20_221,
     "lines of papers": 3_990,
-    "lines of benchmarks and their tests": 5_364,
-    "lines of all other tests": 46_867,
-    "words of docs": 64_473,
-    "words of docs/decisions": 7_832,
+    "lines of benchmarks and their tests": 5_503,
+    "lines of all other tests": 46_950,
+    "words of docs": 64_467,
+    "words of docs/decisions": 7_769,
     "docstrings that begin with What, Who, Those, That, Of, With, The same": 0,
     "class names with two meanings": 0,
     "mix-ins": 3,
-    "isinstance in src": 556,
+    "isinstance in src": 548,
 }
 #: public parameters of each estimator's constructor
 PARAMETERS = {
